@@ -11,7 +11,8 @@ export default defineConfig({
     pool: "forks",
     // Files share two cores with the worker processes that they start; more at once only makes them wait.
     maxWorkers: 2,
-    env: { SPILLWAY_CONFIG: "/dev/null" },
+    // Test files run beside each other: each session is to have what it would have alone.
+    env: { SPILLWAY_CONFIG: "/dev/null", SPILLWAY_SHARE_NODE: "false" },
     // The slowest have a quarter of a minute; a machine that does other things besides takes ten times as long.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -54,6 +54,13 @@ export interface ResolvedSettings extends PlainSettings {
   readonly maxSpill: Bytes | null;
   /** Memory limit of a worker; null: none, hence no threshold. */
   readonly workerMemory: Bytes | null;
+  /** The limits of workers follow from the memory that the session may use: the user has set none. */
+  readonly automaticLimits: boolean;
+  /** The user has set the store's capacity, or the number of workers: they stay while the session has less memory. */
+  readonly isStoreGiven: boolean;
+  readonly areWorkersGiven: boolean;
+  /** What the user's own options need of the node's memory, which they are, and the most that the session may use. */
+  readonly claim: { readonly memory: Bytes; readonly options: readonly string[]; readonly most: Bytes };
   /** V8's old-space limit of a worker with the ordinary memory limit; null: V8's own. */
   readonly workerHeap: Bytes | null;
   /** Resident bytes of a worker's own blocks above which they are spilled; null: only the capacity counts. */

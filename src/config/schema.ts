@@ -174,6 +174,11 @@ export const SCHEMA = {
     false,
     "Run a task in the worker that made its input, if possible: the input may still be in its caches.",
   ),
+  shareNode: setting(
+    flag,
+    true,
+    "Agree with your other sessions on the machine, or in its container, on what each may use of the memory. false: plan with all of it, whoever else is there.",
+  ),
   progress: setting(flag, true, "Show the progress of jobs on stderr."),
   dashboard: setting(
     portOrFlag,

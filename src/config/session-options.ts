@@ -95,6 +95,11 @@ export interface SessionOptions {
    * Run a task in the worker that made its input, if possible: the input may still be in its caches. Default: false.
    */
   readonly localityWithOutput?: boolean;
+  /**
+   * Agree with your other sessions on the machine, or in its container, on what each may use of the memory. false: plan
+   * with all of it, whoever else is there. Default: true.
+   */
+  readonly shareNode?: boolean;
   /** Show the progress of jobs on stderr. Default: true. */
   readonly progress?: boolean;
   /**

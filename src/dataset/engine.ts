@@ -108,5 +108,10 @@ export interface ReceivedBlock {
   read(): RecordBatch;
   /** Called instead of `release`: the block stays in the store, and the caller owns its reference. */
   keep(): BlockSlice;
+  /**
+   * What to wait for before more of the block is read: the program has grown, and the session makes room for it. Null,
+   * nearly always: nothing.
+   */
+  room(): Promise<void> | null;
   release(): void;
 }

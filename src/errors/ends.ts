@@ -59,9 +59,9 @@ export type MemoryReason = { [K in keyof Ends]: Ends[K]["memoryOf"] extends null
 
 /**
  * Why a task lacks memory: the end of its worker, or of the last worker that was started in vain. "pause": every worker
- * was above its pause threshold before its first task.
+ * was above its pause threshold before its first task. "program": the program itself leaves too little for a worker.
  */
-export type OutOfMemoryReason = DeathReason | MemoryReason | "pause";
+export type OutOfMemoryReason = DeathReason | MemoryReason | "pause" | "program";
 
 export function isMemoryReason(reason: DeathReason | MemoryReason): reason is MemoryReason {
   return ENDS[reason].memoryOf !== null;

@@ -1,3 +1,11 @@
+export {
+  type Allotment,
+  type AllotmentPlan,
+  allot,
+  LEAST_STORE_SHARE,
+  LEAST_WORKER,
+  leastMemory,
+} from "./allotment.ts";
 export { collectGarbage } from "./collect-garbage.ts";
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
 export { gaugeOver, type MemoryGauge, procGauge } from "./gauge.ts";
@@ -6,6 +14,8 @@ export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, leaseBeside, type MemoryPool, PROCESS } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
+export { nodeKey } from "./node-key.ts";
+export { fairShares, grantOf, refusal, type SessionOnNode } from "./node-shares.ts";
 export type { OomKills } from "./oom-kills.ts";
 export { ownMemory } from "./own-memory.ts";
 export { OwnPeak } from "./own-peak.ts";

@@ -55,7 +55,11 @@ export function automaticLimit({ memory, cores }: Node, workers: number): Bytes 
 const SYSTEM: Bytes = 32 * MIB;
 
 /** For the program, the supervisor and the system, and for a worker with little work. */
-export const fixedShares = { overhead: PROGRAM_AND_SUPERVISOR + SYSTEM, worker: WORKER };
+export const fixedShares = {
+  overhead: PROGRAM_AND_SUPERVISOR + SYSTEM,
+  program: PROGRAM_AND_SUPERVISOR,
+  worker: WORKER,
+};
 
 /** How much a worker's kernel may hold before it writes to disk. */
 export function kernelThatFits({ memory, store }: Node, workers: number): Bytes {

@@ -38,6 +38,10 @@ const TEXTS: Texts = {
     `${TWO_CAUSES}.`,
   replaced: ({ worker, pid, why }) =>
     `Worker ${worker} (process ${pid}) is replaced: ${why}. Class instances in it are constructed again.`,
+  sharesNode: ({ sessions, memory, of, store, workers }) =>
+    `This session shares its node with ${sessions} other ${sessions === 1 ? "session" : "sessions"} of yours: it has ` +
+    `${formatSize(memory)} of ${formatSize(of)} for now, with ${formatSize(store)} for the store and ${workers} ` +
+    `${workers === 1 ? "worker" : "workers"}. It gets more when others are idle or end. shareNode: false turns this off.`,
   deaths: deathsText,
   batchCut: ({ operator, bytes, rows, target, fitting }) =>
     `${operator}: the function returned a batch of ${formatSize(bytes)} for ${rows} rows, which is cut into blocks of at most ` +

@@ -33,6 +33,15 @@ export interface NodeMemory {
   readonly total: Bytes;
 }
 
+/** Whom the node's monitor would end next. */
+export interface Victim {
+  /** 0: it costs a restart; 1: a retry; 2: a task's last chance. */
+  readonly cost: number;
+  /** When its task began. */
+  readonly since: Milliseconds;
+  readonly private: Bytes;
+}
+
 /** managed + unmanaged + recent = process, always. */
 export interface MemoryKinds {
   /** Private memory, and the blocks in memory that the worker is answerable for. */

@@ -82,7 +82,11 @@ export type ProgramMessage =
       readonly request: number;
       readonly limit: Bytes | null;
       readonly heap: Bytes | null;
+      /** They follow from the memory that the session may use. */
+      readonly isAutomatic: boolean;
     }
+  /** The program has grown to this many bytes, and goes on when there is room for it. */
+  | { readonly type: "holds"; readonly request: number; readonly bytes: Bytes }
   /** Evens out the blocks that workers are answerable for. */
   | { readonly type: "rebalance"; readonly request: number }
   /** Calls a function (as base64) in every worker. */
@@ -117,6 +121,8 @@ export type ToProgram =
   | { readonly type: "resources"; readonly request: number; readonly resources: SessionResources }
   | { readonly type: "memory"; readonly request: number; readonly memory: SessionMemory }
   | { readonly type: "limitSet"; readonly request: number }
+  /** The answer to `holds`: the program asks again when it holds more than this. */
+  | { readonly type: "roomMade"; readonly request: number; readonly until: Bytes }
   | { readonly type: "rebalanced"; readonly request: number; readonly moved: readonly BlockMove[] }
   | { readonly type: "called"; readonly request: number; readonly answers: readonly WorkerAnswer[] }
   | { readonly type: "trimmed"; readonly request: number; readonly workers: readonly TrimReport[] }
@@ -217,6 +223,8 @@ export interface TaskOrder {
   readonly devices: readonly string[] | null;
   /** The most rows in a call, if fewer than the operator says: the task ran out of memory before. */
   readonly batchSize?: number;
+  /** The largest block that it makes, if smaller than the operator says: the session has less memory than planned. */
+  readonly blockBytes?: Bytes;
   /** The most calls of an async function under way at once, for the same reason. */
   readonly maxInFlight?: number;
   /** The task was refused memory although it had all the memory: `onError` may drop the row that asks for so much. */

@@ -53,6 +53,15 @@ export type Notice =
       readonly limit: Bytes;
       readonly unmanaged: Bytes;
     }
+  /** Other sessions of the user are on the node: what this one has of it. */
+  | {
+      readonly kind: "sharesNode";
+      readonly sessions: number;
+      readonly memory: Bytes;
+      readonly of: Bytes;
+      readonly store: Bytes;
+      readonly workers: number;
+    }
   | { readonly kind: "replaced"; readonly worker: WorkerId; readonly pid: number; readonly why: string }
   /** Workers that died in the last minute. */
   | {

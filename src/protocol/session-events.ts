@@ -62,6 +62,19 @@ export type SessionEvent =
   | ({ readonly type: "oomRetry" } & MemoryShortage)
   /** A task ran out of memory and nothing is left to try, so its job fails. */
   | ({ readonly type: "oomFailure" } & MemoryShortage)
+  /**
+   * The memory that the session may use has changed: `memory` of the `of` that it was planned with. `sessions`: how
+   * many share the node, with this one; `program`: what the program and the supervisor hold beyond their plan.
+   */
+  | {
+      readonly type: "nodeShare";
+      readonly memory: Bytes;
+      readonly of: Bytes;
+      readonly sessions: number;
+      readonly program: Bytes;
+      readonly store: Bytes;
+      readonly workers: number;
+    }
   | { readonly type: "memoryLimit"; readonly limit: Bytes | null }
   | { readonly type: "rebalanced"; readonly blocks: number; readonly bytes: Bytes };
 

@@ -32,6 +32,7 @@ import {
 import type { MappedArena } from "../store/index.ts";
 import type { SupervisorOptions } from "../supervisor/index.ts";
 import { Job, type JobObserver } from "./job.ts";
+import { ProgramGrowth } from "./program-growth.ts";
 import { type SupervisorProcess, startSupervisor, sweepAfterLoss } from "./start.ts";
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
@@ -54,6 +55,8 @@ export class Client {
   readonly #wire: Wire<ToProgram, ProgramMessage>;
   readonly #questions = new Map<number, Question>();
   readonly #jobs = new Map<JobId, Job>();
+  /** Asks for room before the program, which reads the session's output, grows. */
+  readonly growth = new ProgramGrowth((bytes) => this.holds(bytes));
   #nextRequest = 1;
   #waiting = 0;
   #closed: Error | null = null;
@@ -144,9 +147,15 @@ export class Client {
     return answer.type === "memory" ? answer.memory : unexpected(answer);
   }
 
-  async setMemoryLimit(limit: Bytes | null, heap: Bytes | null): Promise<void> {
-    const answer = await this.#ask({ type: "setMemoryLimit", limit, heap });
+  async setMemoryLimit(limit: Bytes | null, heap: Bytes | null, isAutomatic: boolean): Promise<void> {
+    const answer = await this.#ask({ type: "setMemoryLimit", limit, heap, isAutomatic });
     if (answer.type !== "limitSet") unexpected(answer);
+  }
+
+  /** The program holds this much. Resolves when there is room, with how much it may hold before it asks again. */
+  async holds(bytes: Bytes): Promise<Bytes> {
+    const answer = await this.#ask({ type: "holds", bytes });
+    return answer.type === "roomMade" ? answer.until : unexpected(answer);
   }
 
   /** Reserves room in the arena, lets `write` fill it, and seals it as a block that the program holds. */

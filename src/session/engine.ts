@@ -104,7 +104,7 @@ export class SessionEngine implements Engine {
     // Later workers start with the new limit, and the notices are shown then.
     if (this.#client === null) return;
     for (const text of notices) if (!said.has(text)) notice(text);
-    await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
+    await (await this.#client).setMemoryLimit(workerMemory, workerHeap, memoryLimit === "auto");
   }
 
   get dashboardUrl(): string | null {

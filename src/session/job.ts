@@ -109,8 +109,10 @@ export class Job implements RunningJob {
     try {
       for (;;) {
         const output = this.#blocks.shift();
-        if (output !== undefined) yield this.#received(output);
-        else if (this.#state === "running") await this.#change();
+        if (output !== undefined) {
+          await this.client.growth.room();
+          yield this.#received(output);
+        } else if (this.#state === "running") await this.#change();
         else if (this.#error !== null) throw this.#error;
         else return;
       }
@@ -146,6 +148,7 @@ export class Job implements RunningJob {
         const batch = readBlock(copied ?? client.view(range));
         return slice.start === 0 && slice.end === batch.length ? batch : sliceBatch(batch, slice.start, slice.end);
       },
+      room: () => client.growth.room(),
       keep(): BlockSlice {
         letGo();
         client.send({ type: "keep", blocks: [slice.block.id] });

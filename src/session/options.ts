@@ -77,7 +77,8 @@ export function onThisMachine(config: Config): ResolvedOptions {
     values.workers !== undefined || workers === node.cores
       ? null
       : `${workers} workers for ${node.cores} cores: of ${formatSize(memory)} of memory, the store may take ${formatSize(capacity)}. Set \`workers\` to choose the number yourself.`;
-  const pool = { memory, ...fixedShares, threads: node.cores };
+  const { overhead, worker: each } = fixedShares;
+  const pool = { memory, overhead, worker: each, threads: node.cores };
   return {
     ...plainSettings(values),
     workers,
@@ -87,6 +88,10 @@ export function onThisMachine(config: Config): ResolvedOptions {
     workerLease: { threads: 1, memory: kernelThatFits(node, workers) },
     wideLease: firstLease(pool, capacity, workers),
     pool,
+    automaticLimits: values.memoryLimit === "auto",
+    isStoreGiven: config.sources.has("objectStoreMemory"),
+    areWorkersGiven: values.workers !== undefined,
+    claim: claimOf(config, { capacity, workers, memory, limit: worker.workerMemory }),
     resources: {
       cpu: values.resourceLimits.cpu === undefined ? workers : limits.cpu,
       gpu: limits.devices.length,
@@ -100,6 +105,31 @@ export function onThisMachine(config: Config): ResolvedOptions {
     workerData: values.data === undefined ? null : workerDataPayload(values.data),
     shown: settingsShown(config),
     notices: [limitNotice, sizeNotice, fewerNotice].filter((notice) => notice !== null),
+  };
+}
+
+/** What the user's own options need of the node's memory, together with the program, the supervisor and the system. */
+function claimOf(
+  { sources, values }: Config,
+  given: { readonly capacity: Bytes; readonly workers: number; readonly memory: Bytes; readonly limit: Bytes | null },
+): ResolvedSettings["claim"] {
+  const { overhead, worker } = fixedShares;
+  // A limit is what a worker may have at most; less than that it needs in any case.
+  const each = Math.min(worker, given.limit ?? worker);
+  const limited = values.memoryLimit === "auto" || given.limit === null ? 0 : given.limit;
+  const needs: readonly (readonly [name: string, isGiven: boolean, bytes: Bytes])[] = [
+    ["objectStoreMemory", sources.has("objectStoreMemory"), given.capacity],
+    ["workers", values.workers !== undefined, given.workers * each],
+    // One worker may grow to its limit; the others have at least what they need.
+    ["memoryLimit", limited > 0, Math.max(0, limited - each)],
+  ];
+  const own = needs.filter(([, isGiven]) => isGiven);
+  const isWhole = values.resourceLimits.memory !== undefined;
+  const sum = own.reduce((all, [, , bytes]) => all + bytes, own.length === 0 ? 0 : overhead);
+  return {
+    memory: isWhole ? given.memory : Math.min(sum, given.memory),
+    options: [...own.map(([name]) => name), ...(isWhole ? ["resourceLimits.memory"] : [])],
+    most: isWhole ? given.memory : Number.MAX_SAFE_INTEGER,
   };
 }
 

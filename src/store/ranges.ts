@@ -69,6 +69,8 @@ export class RangeAllocator {
   #cachedPages = 0;
   /** Pages of the capacity that are lent out. */
   #lentPages = 0;
+  /** Pages of the capacity that no new range gets. Ranges that are live may take some of them. */
+  #withheldPages = 0;
 
   constructor(size: Bytes, capacity: Bytes) {
     this.#capacity = Math.floor(capacity / PAGE);
@@ -86,6 +88,19 @@ export class RangeAllocator {
 
   get lent(): Bytes {
     return this.#lentPages * PAGE;
+  }
+
+  get withheld(): Bytes {
+    return this.#withheldPages * PAGE;
+  }
+
+  /**
+   * Keeps this much of the capacity from new ranges, until the next call. Returns the cached ranges to give back to the
+   * system for it.
+   */
+  withhold(bytes: Bytes): readonly ArenaRange[] {
+    this.#withheldPages = Math.min(this.#capacity, Math.max(0, Math.floor(bytes / PAGE)));
+    return this.#punchFor(0);
   }
 
   /**
@@ -116,7 +131,7 @@ export class RangeAllocator {
   /** Null: there is no room now. */
   allocate(bytes: Bytes): Allocation | null {
     const pages = pagesIn(bytes);
-    if (this.#livePages + this.#lentPages + pages > this.#capacity) return null;
+    if (this.#livePages + this.#lentPages + this.#withheldPages + pages > this.#capacity) return null;
     const fit = this.#bestFit(pages);
     if (fit !== null) {
       this.#uncache(fit);
@@ -248,7 +263,8 @@ export class RangeAllocator {
   #punchFor(pages: number): ArenaRange[] {
     const punched: ArenaRange[] = [];
     for (const stretch of this.#cached.values()) {
-      const excess = this.#livePages + this.#cachedPages + this.#lentPages + pages - this.#capacity;
+      const excess =
+        this.#livePages + this.#cachedPages + this.#lentPages + this.#withheldPages + pages - this.#capacity;
       if (excess <= 0) break;
       punched.push(this.#punch(stretch, Math.min(excess, stretch.pages)));
     }

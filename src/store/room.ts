@@ -27,8 +27,19 @@ export class Room {
     return this.ranges.cached;
   }
 
+  /** What may be reserved now; negative while blocks have to leave, because the capacity in force was lowered. */
   get room(): Bytes {
-    return this.capacity - this.ranges.live - this.ranges.lent;
+    return this.inForce - this.ranges.live - this.ranges.lent;
+  }
+
+  /** The capacity less what is withheld: blocks above it leave, and none are added. */
+  get inForce(): Bytes {
+    return this.capacity - this.ranges.withheld;
+  }
+
+  /** Withholds all of the capacity but this much. Returns the ranges to give back to the system for it. */
+  limit(bytes: Bytes): readonly ArenaRange[] {
+    return this.ranges.withhold(this.capacity - Math.min(this.capacity, bytes));
   }
 
   /** The part of the capacity that is lent out. */

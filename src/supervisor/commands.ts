@@ -71,6 +71,9 @@ export class Commands {
         this.#by.toProgram({ type: "event", event });
         return;
       }
+      case "workerLimits":
+        workers.setLimits(command.limit, command.heap);
+        return;
       case "measure":
         this.#afterwards(() => workers.measure(command.request));
         return;

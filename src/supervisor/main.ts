@@ -51,7 +51,12 @@ process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 process.on("SIGTERM", () => void supervisor.close());
 
-await supervisor.open();
+try {
+  await supervisor.open();
+} catch (error) {
+  if (error instanceof SpillwayError) process.stdout.write(`${JSON.stringify(toWire(error))}\n`);
+  throw error;
+}
 // The program stops reading after this line.
 process.stdout.on("error", () => {});
 const ready: Ready = { directory: supervisor.directory };

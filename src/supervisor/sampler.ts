@@ -24,10 +24,14 @@ interface Sampled {
   /** Null: no limit. */
   limitOf(worker: WorkerId): Bytes | null;
   tell(event: Event): void;
+  /** Looks at the node while no other session does. */
+  inTurn(look: (mayEnd: boolean) => void): void;
 }
 
 /** Ten seconds of a worker's life with the default interval. */
 const CURVE_LENGTH = 50;
+/** Between two looks at the node while the program waits. */
+const HURRY: Milliseconds = 20;
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
 export class Sampler {
@@ -39,6 +43,8 @@ export class Sampler {
   #busy = false;
   /** Functions that stop the timers; empty: nothing is measured. */
   #timers: readonly (() => void)[] = [];
+  /** Stops the frequent measurements of the node; null: there are none. */
+  #hurry: (() => void) | null = null;
 
   constructor(sampled: Sampled, gauge: MemoryGauge) {
     this.#sampled = sampled;
@@ -60,6 +66,19 @@ export class Sampler {
       this.#lookAtWorkers();
       if (watchesNode) this.#lookAtNode();
     });
+  }
+
+  /** Measures the node often, until the next call with false: somebody waits for memory to become free. */
+  set hurried(hurried: boolean) {
+    if (hurried === (this.#hurry !== null)) return;
+    this.#hurry?.();
+    this.#hurry = hurried ? every(realClock, HURRY, () => this.#lookAtNode()) : null;
+  }
+
+  /** The node as it is now. */
+  nodeNow(): NodeMemory {
+    this.#node = this.#gauge.node();
+    return this.#node;
   }
 
   /** Measures everything at once; workers first, because the node's reading uses theirs. */
@@ -110,8 +129,9 @@ export class Sampler {
   }
 
   #lookAtNode(): void {
-    this.#node = this.#gauge.node();
-    this.#sampled.tell({ type: "nodeMemory", ...this.#node });
+    this.#sampled.inTurn((mayEnd) => {
+      this.#sampled.tell({ type: "nodeMemory", ...this.nodeNow(), ...(mayEnd ? {} : { mayEnd }) });
+    });
   }
 
   #keepCurves(living: readonly WorkerId[]): void {

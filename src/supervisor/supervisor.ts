@@ -24,6 +24,7 @@ import { Commands } from "./commands.ts";
 import { Door } from "./door.ts";
 import { type AnyWire, type Greeting, greet, isToken } from "./greeting.ts";
 import { JobFiles } from "./job-files.ts";
+import { NodeSharing } from "./node-sharing.ts";
 import { type SupervisorOptions, socketPath } from "./options.ts";
 import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
@@ -50,6 +51,7 @@ export class Supervisor {
   readonly #files: JobFiles;
   readonly #door: Door;
   readonly #watchers: Watchers;
+  readonly #sharing: NodeSharing;
   /** A notice for the program, once it is connected. */
   #noDashboard: Notice | null = null;
   #program: ProgramWire | null = null;
@@ -82,8 +84,18 @@ export class Supervisor {
       dashboard: () => this.#watchers.pids,
       tell,
       reply: (message) => this.#program?.send(message),
+      inTurn: (look) => this.#sharing.look(look),
       notice,
       changed: () => this.#record(),
+    });
+    this.#sharing = new NodeSharing({
+      options,
+      node: () => this.#workers.nodeNow,
+      isBusy: () => this.#scheduler.jobs > 0,
+      holds: () => this.#workers.holds + this.#scheduler.ledger.live + this.#scheduler.ledger.cached,
+      isEnding: () => this.#scheduler.isEnding,
+      victim: () => (options.memory.memoryMonitorRefreshMs > 0 ? this.#scheduler.victim : null),
+      given: (memory, sessions) => this.#tell({ type: "nodeShare", memory, sessions }),
     });
     this.#commands = new Commands({
       workers: this.#workers,
@@ -104,7 +116,7 @@ export class Supervisor {
 
   /** Listens, reports it, starts workers, then cleans up after earlier sessions. */
   async open(): Promise<void> {
-    [this.#noDashboard] = await Promise.all([this.#watchers.open(), this.#door.open()]);
+    [this.#noDashboard] = await Promise.all([this.#watchers.open(), this.#door.open(), this.#sharing.open()]);
     this.#watchers.announce();
     this.#tell({ type: "open" });
     // Meanwhile the first worker loads much more than this.
@@ -146,6 +158,8 @@ export class Supervisor {
       else if (message.type === "call" || message.type === "trim") {
         this.#tell({ type: "workersAsked" });
         this.#workers.everyWorker.ask(message);
+      } else if (message.type === "holds") {
+        this.#workers.programHolds(message.request, message.bytes);
       } else if (message.type !== "hello") {
         if (message.type === "setMemoryLimit") this.#workers.setLimits(message.limit, message.heap);
         this.#tell({ type: "fromProgram", message });
@@ -163,6 +177,8 @@ export class Supervisor {
     this.#commands.carryOut(commands);
     this.#setAlarm();
     this.#workers.busy = this.#scheduler.jobs > 0;
+    this.#sharing.busyChanged();
+    this.#workers.hurried = this.#scheduler.isProgramWaiting;
   }
 
   #setAlarm(): void {
@@ -200,6 +216,7 @@ export class Supervisor {
     this.#state = "closing";
     this.#cancelAlarm();
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
+    this.#sharing.close();
     this.#workers.stop();
     this.#door.close();
     this.#watchers.stop();

@@ -11,6 +11,7 @@ import { heapFor, type MemoryGauge } from "../memory/index.ts";
 import {
   type Bytes,
   type Milliseconds,
+  type NodeMemory,
   type Notice,
   PROFILES,
   type ProfilerMessage,
@@ -53,6 +54,8 @@ interface Surroundings {
   dashboard(): readonly number[];
   tell(event: Event): void;
   reply(message: ToProgram): void;
+  /** Looks at the node while no other session does. */
+  inTurn(look: (mayEnd: boolean) => void): void;
   notice(notice: Notice): void;
   /** The set of processes has changed. */
   changed(): void;
@@ -147,6 +150,7 @@ export class Workforce {
           this.#lookAround();
           this.#session.tell(event);
         },
+        inTurn: (look) => this.#session.inTurn(look),
       },
       this.#session.gauge,
     );
@@ -164,6 +168,27 @@ export class Workforce {
   /** Whether there is a job. */
   set busy(busy: boolean) {
     this.#sampler.busy = busy;
+  }
+
+  get nodeNow(): NodeMemory {
+    return this.#sampler.nodeNow();
+  }
+
+  /** What the workers and the supervisor hold now. */
+  get holds(): Bytes {
+    const pids = this.pool.workers.map(({ pid }) => pid);
+    const memories = [...pids, process.pid].map((pid) => this.#session.gauge.process(pid, "alone")?.private ?? 0);
+    return memories.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** The program waits for memory. */
+  set hurried(hurried: boolean) {
+    this.#sampler.hurried = hurried;
+  }
+
+  /** The program has grown to this many bytes, and waits. */
+  programHolds(request: number, bytes: Bytes): void {
+    this.#session.tell({ type: "programHolds", request, bytes, node: this.#sampler.nodeNow() });
   }
 
   /** Measures every process and the node, and tells the scheduler first what was read, then that it was. */
@@ -255,6 +280,7 @@ export class Workforce {
   /** Nothing is measured or profiled from now on; deaths that were not told yet are told. */
   stop(): void {
     this.#sampler.close();
+    this.#sampler.hurried = false;
     this.#summary.tellPending();
     this.#profiles.close();
   }

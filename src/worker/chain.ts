@@ -1,6 +1,6 @@
 /** Builds the chain of links of one task, from its sink back to its first step after the source. */
 import type { Connection } from "../kernel/index.ts";
-import { fillPlaceholders, numberedTables, type Step, type TaskOrder } from "../protocol/index.ts";
+import { type BlockShape, fillPlaceholders, numberedTables, type Step, type TaskOrder } from "../protocol/index.ts";
 import type { Link, TaskScope } from "./link.ts";
 import type { LoadedFunction, LoadedOperator } from "./loaded-operator.ts";
 import { type BlockOutlet, BlockSink } from "./sinks/block-sink.ts";
@@ -88,16 +88,29 @@ function makeSink(
   // A task that failed may have left rows in it.
   operator.scratch.clear();
   switch (spec.kind) {
-    case "blocks":
-      if (spec.scatter !== undefined) {
-        return new ScatterSink(operator.spec.name, spec, spec.scatter, task, outlet, operator.scratch);
+    case "blocks": {
+      const shape = shapeOf(spec, task);
+      if (shape.scatter !== undefined) {
+        return new ScatterSink(operator.spec.name, shape, shape.scatter, task, outlet, operator.scratch);
       }
-      return new BlockSink(operator.spec.name, spec, task, outlet, operator.scratch);
+      return new BlockSink(operator.spec.name, shape, task, outlet, operator.scratch);
+    }
     case "count":
       return new CountSink(kernelCounts ? "by the kernel" : "here");
     case "files":
       return new FileSink(spec, filePrefix(task), connection, operator.scratch);
   }
+}
+
+function shapeOf(shape: BlockShape, { blockBytes }: TaskOrder): BlockShape {
+  if (blockBytes === undefined) return shape;
+  const { minBytes } = shape;
+  // The smallest block is at most a quarter of the largest, as in the sizes that a session begins with.
+  return {
+    ...shape,
+    targetBytes: blockBytes,
+    minBytes: minBytes === false ? false : Math.min(minBytes, blockBytes / 4),
+  };
 }
 
 function functionStage(

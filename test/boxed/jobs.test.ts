@@ -71,6 +71,29 @@ boxed("small machines", () => {
     expect(small).toEqual({ parquet: 300, arrow: 300, csv: 300, json: 300, text: 300, binary: 300 });
   });
 
+  test("[M1] in 1 GiB two sessions share what there is, and nothing is killed", async () => {
+    const run = await runInBox(1024 * MIB, "two-sessions", "400000");
+    expectAlive(run, 1024 * MIB);
+    const [one, other] = JSON.parse(run.stdout).results;
+    expect(one.sorted).toBe(400_000);
+    expect(other).toEqual(one);
+    expect(JSON.parse(run.stdout).shared).toBe(true);
+  });
+
+  test("[M1] in 512 MiB a program that keeps 300 MB while it reads gets every row, and nothing is killed", async () => {
+    const run = await runInBox(512 * MIB, "program-memory", "500000", "300e6");
+    expectAlive(run, 512 * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ read: 500_000, sum: (500_000 * 499_999) / 2, held: 300e6 });
+  });
+
+  test("[M1] one that keeps 420 MB gets an error with its figures, and lives on", async () => {
+    const run = await runInBox(512 * MIB, "program-memory", "1000000", "420e6");
+    expectAlive(run, 512 * MIB);
+    const { name, reason, message } = JSON.parse(run.stdout);
+    expect({ name, reason }).toEqual({ name: "OutOfMemoryError", reason: "program" });
+    expect(message).toMatch(/The program itself holds \d+ MiB of the node's 512 MiB/);
+  });
+
   test.each([512, 256])("[D1] in %d MiB several jobs at once share what there is", async (mib) => {
     const run = await runInBox(mib * MIB, "several-jobs", "2e8");
     expectAlive(run, mib * MIB);

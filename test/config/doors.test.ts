@@ -36,6 +36,7 @@ const SAMPLES: Readonly<Record<string, readonly (readonly [text: string, value: 
     ["false", false],
     ["9000", 9000],
   ],
+  shareNode: [["false", false]],
   eventFileLimit: [["16 MiB", "16 MiB"]],
   "worker.memory.target": [
     ["0.5", 0.5],

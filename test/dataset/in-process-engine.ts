@@ -141,6 +141,7 @@ export class InProcessEngine implements Engine {
       slice,
       read: () => sliceBatch(this.#batch(slice.block.id), slice.start, slice.end),
       keep: () => slice,
+      room: () => null,
       release: () => this.release([slice.block.id]),
     });
     return {

@@ -7,7 +7,7 @@ import { settings } from "../support/memory-settings.ts";
 import { blocksOf, LIMIT, ScriptedSession, splits, stepsOf, working } from "./pressed.ts";
 
 const set = (session: ScriptedSession, limit: number | null, heap = limit) =>
-  session.program({ type: "setMemoryLimit", request: 5, limit, heap });
+  session.program({ type: "setMemoryLimit", isAutomatic: false, request: 5, limit, heap });
 
 test("[K1] a new limit moves every threshold at once, also that of managed memory, and is answered", () => {
   const session = working(1, 30);

@@ -250,3 +250,14 @@ test("[M4] the error of a task that the monitor ended says why it was this one, 
   );
   expect(session.happened("workerDied")).toMatchObject([{ worker: 2, reason: "monitor", operator: "op0" }]);
 });
+
+test("[M1] nobody ends while another session on the node ends a worker, or has the right one to end", () => {
+  const session = busy(1);
+  session.seen(200);
+  session.tell({ type: "nodeMemory", used: 990 * MIB, total: 1000 * MIB, mayEnd: false });
+  expect(killed(session)).toEqual([]);
+  expect(session.scheduler.victim).toEqual({ cost: 1, since: 1_000, private: 200 * MIB });
+  session.nodeUses(990);
+  expect(killed(session)).toEqual([1]);
+  expect(session.scheduler.isEnding).toBe(true);
+});

@@ -46,6 +46,8 @@ export interface Kind {
   readonly hasPressure: boolean;
   /** What tasks take of it (means.ts). */
   readonly needs: MemoryMeans["needs"];
+  /** Other sessions take a part of the node, and the program grows. */
+  readonly isShared: boolean;
   /** For some time no process can be started. */
   readonly breaks: boolean;
   /** The program asks for the memory of all processes now and then. */
@@ -63,6 +65,7 @@ const PLAIN: Kind = {
   dawdles: 0,
   hasPressure: false,
   needs: "chance",
+  isShared: false,
   breaks: false,
   asks: false,
 };
@@ -107,6 +110,15 @@ export const KINDS = {
     needs: "lies",
   },
   needsLieWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasPressure: true, needs: "lies" },
+  shared: { ...PLAIN, dangers: { ...CALM, death: 0.005, pause: 0.02 }, hasPressure: true, isShared: true },
+  sharedWide: {
+    ...PLAIN,
+    dangers: { ...CALM, pause: 0.02, slowDisk: 0.1 },
+    gathers: true,
+    hasTarget: true,
+    hasPressure: true,
+    isShared: true,
+  },
   oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
   oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
   oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
@@ -146,6 +158,7 @@ export function mayFail(
   if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
   if (error === "SpillwayError: a flipped byte") return damage > 0;
   if (world.workers.starts.mayHaveFailed(error)) return true;
+  if (error.includes("The program itself holds")) return (world.workers.memory?.mostOfProgram ?? 0) > 0.3;
   if (error.startsWith("OutOfMemoryError")) return isOutOfRetries(world, planned);
   return error === "FunctionError: boom" && functionError > 0;
 }

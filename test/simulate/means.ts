@@ -58,6 +58,11 @@ export interface MemoryMeans {
    * block. "lies": the same for all, or more with each task, or much more after the first tasks, late in the task.
    */
   readonly needs: "chance" | "truth" | "lies";
+  /** The session is planned with all of the node; other sessions then take their part, and the program grows. */
+  readonly isShared: boolean;
+  /** When other sessions leave only a part of the node, and when the program holds a part of it. */
+  readonly shares: readonly (readonly [at: number, part: number])[];
+  readonly program: readonly (readonly [at: number, part: number])[];
   /** When the program has blocks evened out. */
   readonly rebalances: readonly number[];
 }

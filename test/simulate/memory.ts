@@ -21,6 +21,10 @@ export class SimulatedMemory {
   #isAboutToLook = false;
   /** What the node was last seen to use. */
   #told = 0;
+  /** What the program holds, the largest part of the node that it held, and how many of its questions are open. */
+  #program = 0;
+  mostOfProgram = 0;
+  waitsOfProgram = 0;
   /** How often the system had to end somebody. */
   systemKills = 0;
 
@@ -128,6 +132,39 @@ export class SimulatedMemory {
     });
   }
 
+  /** Other sessions leave this part of the node. */
+  share(part: number): void {
+    this.world.tell({ type: "nodeShare", memory: Math.floor(part * this.means.node), sessions: part < 1 ? 2 : 1 });
+  }
+
+  /** The program grows to this part of what others leave free, or shrinks; it waits until there is room for it. */
+  programHolds(part: number): void {
+    if (this.waitsOfProgram > 0) {
+      this.world.agenda.later(20, () => this.programHolds(part));
+      return;
+    }
+    const free = this.means.node - (this.#used - this.#program);
+    this.#program = Math.max(0, Math.floor(part * free));
+    this.mostOfProgram = Math.max(this.mostOfProgram, this.#program / this.means.node);
+    this.waitsOfProgram += 1;
+    const request = this.world.askedByProgram(() => {
+      this.waitsOfProgram -= 1;
+    });
+    this.#told = this.#used;
+    const node = { used: this.#told, total: this.means.node };
+    this.world.tell({ type: "programHolds", request, bytes: this.#program, node });
+    this.#lookWhileItWaits();
+  }
+
+  /** As the supervisor does: the node is measured often while the program waits. */
+  #lookWhileItWaits(): void {
+    this.world.agenda.later(20, () => {
+      if (this.waitsOfProgram === 0) return;
+      this.look();
+      this.#lookWhileItWaits();
+    });
+  }
+
   /** Measures everything at once. */
   look(): void {
     const workers = [...this.workers.values()].map(({ id, private: bytes }) => ({
@@ -136,13 +173,14 @@ export class SimulatedMemory {
       shared: 0,
       children: 0,
     }));
-    this.world.tell({ type: "memory", workers, supervisor: NOBODY, program: NOBODY, used: this.#used });
+    const program = { ...NOBODY, private: this.#program };
+    this.world.tell({ type: "memory", workers, supervisor: NOBODY, program, used: this.#used });
     this.#told = this.#used;
     this.world.tell({ type: "nodeMemory", used: this.#told, total: this.means.node });
   }
 
   get #used(): number {
-    let used = this.storeBytes();
+    let used = this.storeBytes() + this.#program;
     for (const worker of this.workers.values()) used += worker.private;
     return used;
   }

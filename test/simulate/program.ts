@@ -146,6 +146,16 @@ export class SimulatedProgram {
     this.says({ type: "memory", request });
   }
 
+  /** The number of a question that somebody else asks in its name. */
+  asked(answered: () => void): number {
+    const request = this.#requests++;
+    this.#answers.set(request, (answer) => {
+      if (answer.type !== "roomMade") throw new Error(`the program's growth was answered by ${answer.type}`);
+      answered();
+    });
+    return request;
+  }
+
   rebalance(): void {
     this.says({ type: "rebalance", request: this.#requests++ });
   }

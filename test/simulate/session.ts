@@ -67,7 +67,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const kept = chance.happens(kind.isLean ? 0 : 0.3)
     ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
     : null;
-  const memory = kind.hasPressure ? drawMemory(chance, workers, pages, kind.needs) : null;
+  const memory = kind.hasPressure ? drawMemory(chance, workers, pages, kind) : null;
   const broken = kind.breaks ? drawBroken(chance) : null;
   const { dangers, demands } = kind;
   const asksAt = kind.asks ? drawAsking(chance) : [];
@@ -99,7 +99,7 @@ function drawAsking(chance: Chance): readonly number[] {
   return Array.from({ length: chance.between(1, 4) }, () => chance.between(0, chance.oneOf([50, 5_000, 100_000])));
 }
 
-function drawMemory(chance: Chance, workers: number, pages: number, needs: MemoryMeans["needs"]): MemoryMeans {
+function drawMemory(chance: Chance, workers: number, pages: number, { needs, isShared }: Kind): MemoryMeans {
   const limit = chance.between(200, 1000) * MIB;
   if (needs === "truth") return drawTold(chance, workers, pages, limit);
   const few = chance.between(10, 16) / 10;
@@ -115,9 +115,14 @@ function drawMemory(chance: Chance, workers: number, pages: number, needs: Memor
     ] as const),
     leak: chance.oneOf([0, 0, 0.2, 0.9]),
     needs,
+    isShared,
+    shares: isShared ? drawParts(chance, 0.2) : [],
+    program: isShared ? drawParts(chance, 0) : [],
     rebalances: Array.from({ length: chance.between(0, 3) }, () => chance.between(0, 2000)),
   };
 }
+
+const ALONE = { isShared: false, shares: [], program: [] } as const;
 
 /** The node holds a task of each operator, one by one, beside all the workers and a full store. Often no two. */
 function drawTold(chance: Chance, workers: number, pages: number, limit: number): MemoryMeans {
@@ -125,7 +130,25 @@ function drawTold(chance: Chance, workers: number, pages: number, limit: number)
   const share = chance.between(2, 6) / 10;
   const fixed = (workers + MOST_EXTRA) * base + pages * PAGE;
   const node = Math.ceil(((fixed + share * limit) / 0.9) * (1 + chance.oneOf([0, 0, 0.3, 1])));
-  return { limit: limit + base, node, base, appetites: [share, share, share], leak: 0, needs: "truth", rebalances: [] };
+  return {
+    limit: limit + base,
+    node,
+    base,
+    appetites: [share, share, share],
+    leak: 0,
+    needs: "truth",
+    ...ALONE,
+    rebalances: [],
+  };
+}
+
+/** At random moments another part; in the end all for this session, and nothing for the program. */
+function drawParts(chance: Chance, least: number): readonly (readonly [at: number, part: number])[] {
+  const moments = Array.from({ length: chance.between(0, 6) }, () => chance.between(0, 3_000)).sort((a, b) => a - b);
+  return moments.map((at, i) => [
+    at,
+    i === moments.length - 1 ? Number(least > 0) : least + (1 - least) * chance.next(),
+  ]);
 }
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {

@@ -55,6 +55,11 @@ function* smallerOnes(session: Session): IterableIterator<Session> {
 function* withLessMemory(session: Session, memory: MemoryMeans): IterableIterator<Session> {
   yield { ...session, memory: null };
   if (memory.rebalances.length > 0) yield { ...session, memory: { ...memory, rebalances: [] } };
+  // The last one gives all back.
+  for (const one of memory.shares.slice(0, -1))
+    yield { ...session, memory: { ...memory, shares: memory.shares.filter((other) => other !== one) } };
+  for (const one of memory.program.slice(0, -1))
+    yield { ...session, memory: { ...memory, program: memory.program.filter((other) => other !== one) } };
   if (memory.leak > 0) yield { ...session, memory: { ...memory, leak: 0 } };
 }
 

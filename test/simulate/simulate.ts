@@ -51,6 +51,9 @@ export function run(
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
   for (const at of memory?.rebalances ?? []) world.agenda.later(at, () => world.program.rebalance());
+  for (const [at, part] of memory?.shares ?? []) world.agenda.later(at, () => world.workers.memory?.share(part));
+  for (const [at, part] of memory?.program ?? [])
+    world.agenda.later(at, () => world.workers.memory?.programHolds(part));
   for (const at of asksAt) world.agenda.later(at, () => world.program.askMemory());
   if (kept !== null) world.program.keep(kept.pages, kept.duration);
   world.run();
@@ -116,6 +119,7 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
     pausedWorkers: world.workers.paused,
     startingWorkers: world.workers.starting,
     memoryQuestions: world.questions.open,
+    waitsOfTheProgram: world.workers.memory?.waitsOfProgram ?? 0,
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) throw new Error(`${count} ${what} are left`);
   const { alive, starts } = world.workers;

@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly arena: SimulatedArena;
   readonly questions: MemoryQuestions;
   tell(event: Event): void;
+  /** A question of the program with its number; `answered` is called with the answer. */
+  askedByProgram(answered: () => void): number;
 }
 
 /** Of a function that waits for somebody outside. */

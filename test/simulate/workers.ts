@@ -16,7 +16,7 @@ export class SimulatedWorkers {
   readonly #all = new Map<WorkerId, SimulatedWorker>();
   readonly #rules: Rules;
   readonly #running: Running;
-  readonly #limit: number;
+  #limit: number;
   /** Deaths for memory, by task. */
   readonly shortages = new Map<TaskId, DeathReason[]>();
   readonly memory: SimulatedMemory | null;
@@ -102,6 +102,11 @@ export class SimulatedWorkers {
       throw new Error(`${event.worker} was not ${event.from}`);
     worker.pressure = event.to;
     this.pauses += Number(event.to === "paused");
+  }
+
+  /** Of workers that start from now on. */
+  limitIs(limit: number | null): void {
+    this.#limit = limit ?? Number.POSITIVE_INFINITY;
   }
 
   #spawn(memory = this.#limit, isWide = false): void {

@@ -3,6 +3,7 @@
  * It checks as it goes what must hold at every moment; what must hold at the end is the test's.
  */
 import { apply, emptyState, withStats } from "../../src/events/index.ts";
+import type { MemoryPool } from "../../src/memory/index.ts";
 import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
@@ -11,7 +12,7 @@ import { Agenda } from "./agenda.ts";
 import { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";
-import { ALL_MEMORY, type Dangers, GPUS, type Means, MOST_EXTRA, WORKER_MEMORY } from "./means.ts";
+import { ALL_MEMORY, type Dangers, GPUS, type Means, type MemoryMeans, MOST_EXTRA, WORKER_MEMORY } from "./means.ts";
 import { SETTINGS } from "./memory.ts";
 import { SimulatedProgram } from "./program.ts";
 import { MemoryQuestions } from "./questions.ts";
@@ -54,6 +55,9 @@ export class World implements Surroundings {
         workers,
         extraWorkers,
         managedTarget,
+        ...(memory?.isShared === true
+          ? { pool: poolOf(memory, workers), automaticLimits: true, workerHeap: memory.limit }
+          : {}),
         workerMemory: memory?.limit ?? WORKER_MEMORY,
         ...(memory === null ? {} : { memory: SETTINGS }),
         localityWithOutput: workers % 2 === 0,
@@ -77,6 +81,10 @@ export class World implements Surroundings {
     this.program.putPayload();
     this.#isOpen = true;
     this.tell({ type: "open" });
+  }
+
+  askedByProgram(answered: () => void): number {
+    return this.program.asked(answered);
   }
 
   get now(): number {
@@ -174,9 +182,17 @@ export class World implements Surroundings {
       case "event":
         this.workers.note(command.event);
         return;
+      case "workerLimits":
+        this.workers.limitIs(command.limit);
+        return;
       case "punch":
       case "stage":
         return;
     }
   }
+}
+
+/** As much for the program as it has at most without taking memory from the session. */
+function poolOf({ node, base }: MemoryMeans, threads: number): MemoryPool {
+  return { memory: node, overhead: Math.floor(node / 8), worker: base, threads };
 }

@@ -40,6 +40,7 @@ function sampling(more: Partial<MemorySettings> = {}) {
       workers: () => world.workers,
       limitOf: () => 100 * MIB,
       tell: (event) => told.push(event),
+      inTurn: (look) => look(true),
     },
     gauge,
   );

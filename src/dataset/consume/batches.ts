@@ -71,6 +71,8 @@ async function* collected(
       cancellation.check();
       for (const batch of of(block.read())) {
         yield batch;
+        const room = block.room();
+        if (room !== null) await room;
         // A cancel while the reader had the batch has released the block: nothing more may be read of it.
         cancellation.check();
       }

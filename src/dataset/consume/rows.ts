@@ -24,6 +24,9 @@ export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[
   return rows;
 }
 
+/** How often the program looks at its own memory while it reads one block. */
+const LOOKS = 64;
+
 /**
  * Rows one at a time. Written by hand, because an async generator costs three times as much per row. A row is copied
  * out of its block only when it is asked for.
@@ -36,6 +39,8 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
   #block: ReceivedBlock | null = null;
   #length = 0;
   #at = 0;
+  /** After so many rows, the program looks at its own memory. */
+  #stride = 1;
   #advancing: Promise<unknown> | null = null;
 
   constructor(
@@ -54,6 +59,15 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
   }
 
   next(): Promise<IteratorResult<R, undefined>> {
+    if (this.#at >= this.#length || this.#reader === null) return this.#fetch();
+    if (this.#at % this.#stride === 0) {
+      const room = this.#block?.room() ?? null;
+      if (room !== null) return room.then(() => this.#taken());
+    }
+    return this.#taken();
+  }
+
+  #taken(): Promise<IteratorResult<R, undefined>> {
     if (this.#at >= this.#length || this.#reader === null) return this.#fetch();
     try {
       return Promise.resolve({ value: this.#reader.row(this.#at++) as R, done: false });
@@ -96,6 +110,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
       }
       this.#reader.load(batch);
       this.#length = batch.length;
+      this.#stride = Math.ceil(batch.length / LOOKS);
     }
     return this.next();
   }

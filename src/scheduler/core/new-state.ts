@@ -1,4 +1,5 @@
 /** The state of a session that begins, from its options. */
+import type { AllotmentPlan } from "../../memory/index.ts";
 import { Ledger } from "../../store/index.ts";
 import {
   type EventStream,
@@ -27,7 +28,7 @@ export function newState(options: SchedulerOptions): State {
     flow: newFlowState(),
     store: newStoreState(),
     starts: newStartsState(),
-    memory: newMemoryState(limits, pool),
+    memory: newMemoryState(limits, pool, planOf(options)),
     resources: newResourcesState(options.resources, options.devices),
     placement: newPlacementState(),
     alone: new Set(),
@@ -36,5 +37,33 @@ export function newState(options: SchedulerOptions): State {
     order: 0,
     commands: [],
     stream,
+  };
+}
+
+/** Without readings of memory, nothing is known of the program and of other sessions. */
+function planOf({
+  pool,
+  memory,
+  capacity,
+  workers,
+  automaticLimits,
+  isStoreGiven,
+  areWorkersGiven,
+  workerMemory,
+  workerHeap,
+}: SchedulerOptions): AllotmentPlan | null {
+  if (pool === null || memory === null) return null;
+  const { overhead, worker, threads } = pool;
+  const limits = automaticLimits ? { limit: workerMemory, heap: workerHeap } : { limit: null, heap: null };
+  return {
+    memory: pool.memory,
+    overhead,
+    worker,
+    store: capacity,
+    workers,
+    cores: threads,
+    isStoreGiven,
+    areWorkersGiven,
+    ...limits,
   };
 }

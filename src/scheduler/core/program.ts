@@ -4,7 +4,7 @@ import { SpillwayError, StoreError, toWire } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
 import { addCredit, outputRead } from "../flow/index.ts";
 import { cancelJob, startJob, wayPlanned } from "../jobs/index.ts";
-import { setMemoryLimit } from "../memory/index.ts";
+import { limitsGiven, setMemoryLimit } from "../memory/index.ts";
 import { addInspection } from "../phases/index.ts";
 import { askForProgram, programIsActive, programRangeUsed } from "../placement/index.ts";
 import { memoryAsked, workComes } from "../starts/index.ts";
@@ -48,6 +48,7 @@ export function fromProgram(state: State, message: JobMessage): void {
       return;
     case "setMemoryLimit":
       setMemoryLimit(state, message.limit, message.heap);
+      limitsGiven(state, message.limit, message.heap, message.isAutomatic);
       tell(state, { type: "limitSet", request: message.request });
       return;
     case "rebalance":

@@ -4,10 +4,14 @@ import { blockDamaged, blockRestored } from "../flow/index.ts";
 import { inspectionDied, jobCommitted, jobDiscarded, taskDied, tasksMeasured } from "../jobs/index.ts";
 import {
   addWorker,
+  failIfProgramHoldsAll,
   forgetWorker,
   memoryRead,
   memoryReport,
+  nodeShare,
+  programHolds,
   raisedStarting,
+  settleAllotment,
   stopping,
   watchNode,
   workerOf,
@@ -84,12 +88,21 @@ export function receive(state: State, event: Event): void {
       return;
     case "memory":
       memoryRead(state, event);
+      settleAllotment(state);
+      failIfProgramHoldsAll(state);
       tasksMeasured(state);
       noteMemory(state);
       return;
     case "nodeMemory":
       note(state, { type: "node", used: event.used, total: event.total });
-      watchNode(state, { used: event.used, total: event.total });
+      watchNode(state, { used: event.used, total: event.total }, event.mayEnd);
+      return;
+    case "programHolds":
+      note(state, { type: "node", used: event.node.used, total: event.node.total });
+      programHolds(state, event.request, event.bytes, event.node);
+      return;
+    case "nodeShare":
+      nodeShare(state, event.memory, event.sessions);
       return;
     case "tick":
       return;

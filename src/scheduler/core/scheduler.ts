@@ -9,10 +9,10 @@
  *                                                      then finished jobs end (job.ts) ──▶ commands
  */
 
-import type { Milliseconds, RecordedEvent } from "../../protocol/index.ts";
+import type { Milliseconds, RecordedEvent, Victim } from "../../protocol/index.ts";
 import type { Ledger } from "../../store/index.ts";
 import { endFailing } from "../jobs/index.ts";
-import { pauseDeadline, trimDeadline } from "../memory/index.ts";
+import { isProgramWaiting, nextVictim, pauseDeadline, trimDeadline } from "../memory/index.ts";
 import { trialDeadline } from "../needs/index.ts";
 import { restDeadline } from "../oom/index.ts";
 import { phaseFaults } from "../phases/index.ts";
@@ -67,6 +67,21 @@ export class Scheduler {
   /** All wanted workers have connected, except those that wait until a pause is over. */
   get isComplete(): boolean {
     return isComplete(this.#state);
+  }
+
+  /** The program waits until there is room for it. */
+  get isProgramWaiting(): boolean {
+    return isProgramWaiting(this.#state);
+  }
+
+  /** Whom the node's monitor would end next. */
+  get victim(): Victim | null {
+    return nextVictim(this.#state);
+  }
+
+  /** Workers were ordered to end for memory and are not gone yet. */
+  get isEnding(): boolean {
+    return this.#state.memory.ending.size > 0;
   }
 
   get jobs(): number {

@@ -3,12 +3,14 @@ import type { Milliseconds } from "../../protocol/index.ts";
 import { deliverOutput, feedTask, yields } from "../flow/index.ts";
 import { askForWays, endFailing, settleJob, tellProgress } from "../jobs/index.ts";
 import {
+  answerProgram,
   dismiss,
   lower,
   replaceUnfit,
   reportPauses,
   settleAlone,
   settleLease,
+  settleShare,
   settleTrials,
   settleTrims,
   stopping,
@@ -25,6 +27,8 @@ export function settle(state: State): void {
   endResting(state);
   // Leases come first: otherwise tasks that ask for room would always get the lent memory.
   settleLease(state);
+  settleShare(state);
+  answerProgram(state);
   releaseDue(state);
   failIfNoneIsLeft(state);
   reportPauses(state);

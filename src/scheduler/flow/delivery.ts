@@ -35,7 +35,7 @@ export function deliverOutput(state: State, job: JobState): void {
     job.output.rowsDelivered += slice.end - slice.start;
     const isAlone = state.flow.unreadBytes === 0;
     state.flow.unreadBytes += wholePages(slice.block.length);
-    const copy = !isAlone && state.flow.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    const copy = !isAlone && state.flow.unreadBytes > state.ledger.inForce * UNREAD_SHARE;
     note(state, { type: "blockDelivered", block: slice.block.id, job: job.id, rows: slice.end - slice.start });
     tell(state, { type: "output", job: job.id, slice, range, copy });
   }
@@ -52,7 +52,7 @@ export function deliverOutput(state: State, job: JobState): void {
 function mayTakeMore({ flow: { unreadBytes }, ledger }: State, job: JobState, output: Edge): boolean {
   const next = output.queue.peek();
   if (next === undefined || job.output.unread === 0) return true;
-  return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
+  return unreadBytes + bytesOf(next) <= ledger.inForce * UNREAD_SHARE;
 }
 
 /** The next output blocks that the program has credit for. */

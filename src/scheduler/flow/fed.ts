@@ -209,7 +209,7 @@ export function feedTask(state: State, task: TaskState, leaving: Leaving): boole
 }
 
 function mostAhead({ ledger }: State): Bytes {
-  return ledger.capacity * AHEAD_SHARE;
+  return ledger.inForce * AHEAD_SHARE;
 }
 
 function bytesOf(pieces: readonly FedPiece[]): Bytes {
@@ -219,7 +219,7 @@ function bytesOf(pieces: readonly FedPiece[]): Bytes {
 /** The next blocks for one table, as far as they are in memory. */
 function nextBundle({ ledger }: State, { queue, next }: Feed): FedPiece[] {
   const bundle: FedPiece[] = [];
-  const most = Math.min(FEED_BYTES, ledger.capacity * FEED_SHARE);
+  const most = Math.min(FEED_BYTES, ledger.inForce * FEED_SHARE);
   let bytes = 0;
   for (let i = next; i < queue.length && bytes < most; i++) {
     const fedPiece = queue[i];

@@ -31,7 +31,8 @@ export function handOver(
   const { source: input } = task.input;
   const { handedOver } = task.output;
   const batchSize = task.run.need?.batchSize ?? null;
-  const recipe = { input, index, handedOver, number: handedOver.length - 1, batchSize };
+  const { blockBytes } = task.run;
+  const recipe = { input, index, handedOver, number: handedOver.length - 1, batchSize, blockBytes };
   const rests = isWide(operator);
   const flow: Flow = {
     block,

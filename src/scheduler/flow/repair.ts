@@ -42,6 +42,7 @@ function repairTask(state: State, flow: Flow, error: WireError): TaskState | nul
     lost: { flow, error },
     handedOver: recipe.handedOver.slice(0, recipe.number + 1),
     need: { ...NO_NEED, batchSize: recipe.batchSize },
+    blockBytes: recipe.blockBytes,
   });
 }
 

@@ -65,6 +65,9 @@ import {
 } from "../state/index.ts";
 import { turns } from "./other-way.ts";
 
+/** Blocks that a task which scatters builds at once: as in the sizes of blocks that the session begins with. */
+const SCATTERED = 4;
+
 /** All that it reads is in memory. */
 export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
   const { operator, repairs } = task;
@@ -75,6 +78,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   }
   task.worker = worker;
   task.run.need = needOf(task);
+  task.run.blockBytes = blockBytesOf(state, task, spec);
   task.run.startedAt = state.now;
   task.run.progress = null;
   task.run.startedWith = worker.memory.reading?.private ?? null;
@@ -104,6 +108,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     handedOver: [...handedOver],
     devices: state.resources.devices.count === 0 ? null : task.resources.devices,
     ...(task.run.need?.batchSize == null ? {} : { batchSize: task.run.need.batchSize }),
+    ...(task.run.blockBytes === null ? {} : { blockBytes: task.run.blockBytes }),
     ...fewerCalls(spec, task.run.need),
     ...(task.oom.blamesRows ? { blamesRows: true } : {}),
     ...(isTried ? { tellsBatch: true } : {}),
@@ -125,6 +130,19 @@ function forWorkers(spec: TaskOperator): WorkerOperator {
 function needOf({ operator, run: { need }, output: { handedOver }, repairs }: TaskState): LearnedNeed | null {
   if (handedOver.length === 0 && repairs === null) return operator.needs.learned;
   return { ...(operator.needs.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
+}
+
+/** The same for the size of its blocks. Many blocks of a task that scatters are built at the same time. */
+function blockBytesOf(
+  state: State,
+  { run, output: { handedOver }, repairs }: TaskState,
+  spec: TaskOperator,
+): Bytes | null {
+  if (handedOver.length > 0 || repairs !== null) return run.blockBytes;
+  const { block } = state.memory.share.inForce;
+  if (block === null || spec.place === "wide" || spec.sink.kind !== "blocks") return null;
+  const most = spec.sink.scatter === undefined ? block : Math.floor(block / SCATTERED);
+  return most < spec.sink.targetBytes ? most : null;
 }
 
 function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<TaskOrder, "maxInFlight"> {

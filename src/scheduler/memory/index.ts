@@ -7,8 +7,9 @@ export { pauseDeadline, reportPauses } from "./ladder.ts";
 export { attemptAfter, beginLease, reclaim, settleLease } from "./lease.ts";
 export { replaceUnfit, setMemoryLimit } from "./memory-limit.ts";
 export { memoryReport } from "./memory-report.ts";
-export { watchNode } from "./monitor.ts";
+export { nextVictim, watchNode } from "./monitor.ts";
 export { firstBatchTook, settleTrials, taskBegins, taskHas, taskTookAndLeft } from "./own.ts";
+export { answerProgram, failIfProgramHoldsAll, isProgramWaiting, programHolds } from "./program-memory.ts";
 export { isLargeEnough, lower, neededFor, raise, raisedFor, raisedStarting } from "./raised.ts";
 export { cannotEvict, heapTold, memoryRead, workerDataHolds } from "./readings.ts";
 export {
@@ -18,4 +19,5 @@ export {
   trimDeadline,
   trimmed,
 } from "./recycle.ts";
+export { liftLimit, limitsGiven, nodeShare, settleAllotment, settleShare } from "./share.ts";
 export { addWorker, dismiss, forgetWorker, stopping, withoutTask, workerOf } from "./workers.ts";

@@ -8,6 +8,7 @@
 import {
   leaseBeside,
   leaseFor,
+  type MemoryPool,
   mayHaveAll,
   nextAttempt,
   PROCESS,
@@ -89,20 +90,21 @@ function tellLease(state: State, task: TaskState): void {
   const { wide } = state.phases;
   if (lease === null || wide === null) return;
   const { pool } = lease;
+  const memory = memoryInForce(state, pool);
   const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
-  const wanted = hasAll ? pool.memory * SHARE_AT_LAST : Math.min(PLENTY, pool.memory * share);
-  const rest = pool.memory - pool.overhead - ledger.capacity;
+  const wanted = hasAll ? memory * SHARE_AT_LAST : Math.min(PLENTY, memory * share);
+  const rest = memory - pool.overhead - ledger.inForce;
   if (!isAlone || isOfLittle(task)) unpark(state, "kernel");
   else if (rest - state.workers.size * pool.worker < wanted) park(state, "kernel", null);
   // Tasks that are about to end no longer count.
   const workers = isParkedFor(state, "kernel") ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
   const mostLent = !isAlone ? MOST_LENT_BESIDE : hasAll ? 1 : MOST_LENT_ALONE;
-  const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
+  const most = Math.min(ledger.inForce * mostLent, ledger.inForce - 2 * largestBlock(state));
   if (lease.reclaimed === "feeding" && isFed(wide.task)) lease.reclaimed = "no";
   if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
-  const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
+  const process = isAlone ? free + ledger.lent : Math.min(memory * share, free + ledger.lent);
   const own = leaseFor(oom.wide, process, pool.threads);
   const beside = lease.held.beside.length < READINGS ? 0 : Math.min(...lease.held.beside);
   const next = leaseBeside(own, process, beside);
@@ -127,6 +129,11 @@ export function kernelMeasured({ memory: { lease }, phases: { wide } }: State): 
   held.beside = [Math.max(0, reading.private - PROCESS - held.buffers), ...held.beside].slice(0, READINGS);
 }
 
+/** What the session may use at this moment, of the memory that it was planned with. */
+function memoryInForce({ memory: { share } }: State, pool: MemoryPool): Bytes {
+  return Math.min(pool.memory, Math.max(0, share.inForce.memory));
+}
+
 /**
  * Judged by the rows fed so far. If few rows become very many, the task runs out of memory and is run again with all
  * the memory.
@@ -141,12 +148,12 @@ function isOfLittle({ operator: { spec }, input: { feed }, oom }: TaskState): bo
 /**
  * The largest block that an unfinished operator may make. Two must fit, or lent memory would have to come back at once.
  */
-function largestBlock({ jobs }: State): Bytes {
+function largestBlock({ jobs, memory: { share } }: State): Bytes {
   let bytes = 0;
   for (const { operators } of jobs.values()) {
     for (const { spec, ended } of operators) {
       if (!ended && spec.kind === "tasks" && spec.sink.kind === "blocks")
-        bytes = Math.max(bytes, spec.sink.targetBytes);
+        bytes = Math.max(bytes, Math.min(spec.sink.targetBytes, share.inForce.block ?? Number.POSITIVE_INFINITY));
     }
   }
   return bytes;

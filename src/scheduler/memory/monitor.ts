@@ -4,7 +4,7 @@
  * smaller: unused pages go back to the system, and blocks that do not flow go to disk. It never ends the supervisor or
  * the program.
  */
-import type { Bytes, NodeMemory } from "../../protocol/index.ts";
+import type { Bytes, NodeMemory, Victim } from "../../protocol/index.ts";
 import { type State, type TaskState, type WorkerState, watch } from "../state/index.ts";
 import { spillCold } from "../store/index.ts";
 import { foreignPart } from "./bystander.ts";
@@ -31,8 +31,8 @@ interface Candidate {
   readonly since: number;
 }
 
-/** The node was looked at. */
-export function watchNode(state: State, node: NodeMemory): void {
+/** The node was looked at. Without `mayEnd`, another session ends a worker, or is to end one. */
+export function watchNode(state: State, node: NodeMemory, mayEnd = true): void {
   keepCurve(state, node);
   const { memory } = state.options;
   if (memory === null || memory.memoryMonitorRefreshMs === 0) return;
@@ -40,13 +40,20 @@ export function watchNode(state: State, node: NodeMemory): void {
   const returned = relieveNode(state, node.used - (threshold - RELIEF_MARGIN * node.total));
   const excess = node.used - returned - threshold;
   // A victim's memory is free only when its process is gone: no other worker is ended for the same bytes.
-  if (excess <= 0 || state.memory.ending.size > 0) return;
+  if (excess <= 0 || state.memory.ending.size > 0 || !mayEnd) return;
   const candidates = candidatesOf(state);
   const foreign = foreignPart(state, node.used - returned);
   for (const victim of victimsOf(candidates, excess)) {
     victim.worker.memory.foreign = foreign;
     end(state, node, victim, candidates);
   }
+}
+
+/** Whom the monitor would end first; null: nobody. */
+export function nextVictim(state: State): Victim | null {
+  const candidates = candidatesOf(state);
+  const first = candidates.find((one) => one.private >= WORTH_IT) ?? candidates[0];
+  return first === undefined ? null : { cost: COSTS.indexOf(first.cost), since: first.since, private: first.private };
 }
 
 function keepCurve({ memory, now }: State, node: NodeMemory): void {

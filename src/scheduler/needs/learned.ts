@@ -26,8 +26,8 @@ export function forgetAlone(state: State, operator: OperatorState): void {
 }
 
 /** What tasks can have together: all but the store, the program and the supervisor. */
-export function roomForTasks({ memory: { lease }, ledger, resources: { total } }: State): Bytes {
+export function roomForTasks({ memory: { lease, share }, ledger, resources: { total } }: State): Bytes {
   if (lease === null) return total.memory;
   const { memory, overhead } = lease.pool;
-  return Math.max(0, Math.min(total.memory, memory - overhead - ledger.capacity));
+  return Math.max(0, Math.min(total.memory, Math.min(memory, share.inForce.memory) - overhead - ledger.inForce));
 }

@@ -6,7 +6,7 @@ import { StoreError, toWire, type WireError } from "../../errors/index.ts";
 import type { Milliseconds } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { awaited, stillToRead } from "../flow/index.ts";
-import { reclaim } from "../memory/index.ts";
+import { liftLimit, reclaim } from "../memory/index.ts";
 import { failJob } from "../phases/index.ts";
 import {
   DISK_GRACE,
@@ -35,7 +35,7 @@ export function overruleStore(state: State): boolean {
   }
   if (reclaim(state)) return true;
   const isReading = state.now < readsUntil(state);
-  if (!isReading && makeDo(state)) return true;
+  if (!isReading && (makeDo(state) || liftLimit(state))) return true;
   const { refusal } = state.store;
   // If the disks may be tried again and no task has tried, they are not what everything waits for.
   if (refusal !== null && state.now < refusal.retryAt) {

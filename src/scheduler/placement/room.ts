@@ -189,5 +189,5 @@ function inTurn(operator: OperatorState): Bytes {
 function promise(state: State, { job, spec, budget: { largestReservation } }: OperatorState): Bytes {
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
   const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * OVER_TARGET));
-  return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
+  return Math.min(expected, state.ledger.inForce / (job.blockOperators + 1));
 }

@@ -9,7 +9,7 @@
 import type { Milliseconds } from "../../protocol/index.ts";
 import { isStarving, retireFrom, standBack } from "../flow/index.ts";
 import { raisedFor } from "../memory/index.ts";
-import { areStartsPaused, comingWorkers, orderWorker, presentWorkers } from "../starts/index.ts";
+import { areStartsPaused, comingWorkers, orderWorker, presentWorkers, workersInForce } from "../starts/index.ts";
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 import { BESIDE_GRACE, isPaused, isWide, SLOT_GRACE } from "../state/index.ts";
 import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
@@ -140,14 +140,16 @@ function isNextDue(state: State): boolean {
 /** Includes workers that are about to start. */
 function areAllStarted(state: State): boolean {
   const { workers, extraWorkers } = state.options;
-  const most = workers + Math.min(MAX_EXTRA_WORKERS, extraWorkers);
+  const inForce = workersInForce(state);
+  // While the session has less of the node than it was planned with, there is no memory for extra workers.
+  const most = inForce + (inForce < workers ? 0 : Math.min(MAX_EXTRA_WORKERS, extraWorkers));
   return presentWorkers(state) + comingWorkers(state) >= most;
 }
 
 /** Whether so many tasks wait in their workers that fewer tasks compute than the session should have workers. */
 function isAnyHeld(state: State): boolean {
   const { workers } = state;
-  const { workers: slots } = state.options;
+  const slots = workersInForce(state);
   const { paused } = state.memory;
   // A paused worker falls below its threshold or is replaced, unless that was tried without success.
   for (const { recycling } of paused) if (recycling.trimming?.isVain !== true) return false;

@@ -12,7 +12,8 @@
  *     3. all workers have waiting tasks: an instance moves to another worker, one more worker is started, or, if there
  *        can be no more, a task of a job that the program has stopped reading gives its worker up;
  *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
- *     5. blocks that nobody reads go to disk, for the task that everything waits for;
+ *     5. blocks that nobody reads go to disk, for the task that everything waits for; after that, the store gets back
+ *        what is withheld from it (share.ts);
  *     6. a task stands back (standing-back.ts): its input may go to disk as well, and it is run again later;
  *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect
  *        its garbage (collect.ts), and if that does not help, a job fails, with the figures.

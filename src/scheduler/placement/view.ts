@@ -85,7 +85,7 @@ function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
  * spilling, because one worker may make all of it.
  */
 function budgetOf(state: State, operator: OperatorState): Bytes {
-  const whole = Math.min(state.ledger.capacity, state.memory.managedTarget ?? Number.POSITIVE_INFINITY);
+  const whole = Math.min(state.ledger.inForce, state.memory.managedTarget ?? Number.POSITIVE_INFINITY);
   let part = whole / Math.max(1, state.jobs.size);
   const accounts: Account[] = [];
   for (const other of operator.job.operators) {

@@ -18,4 +18,5 @@ export {
   workerBegins,
   workerConnected,
   workerEnded,
+  workersInForce,
 } from "./starts.ts";

@@ -108,9 +108,15 @@ export function replenish(state: State): void {
 }
 
 /** How many workers the session is to have at this moment. */
-function wantedWorkers({ memory: { parkedFor }, options }: State): number {
+function wantedWorkers(state: State): number {
+  const { parkedFor } = state.memory;
   if (parkedFor.has("kernel")) return 0;
-  return parkedFor.has("task") ? 1 : options.workers;
+  return parkedFor.has("task") ? 1 : workersInForce(state);
+}
+
+/** The session's number of workers, or fewer while it has less of the node. */
+export function workersInForce({ memory: { share }, options }: State): number {
+  return Math.min(options.workers, share.inForce.workers);
 }
 
 /** How many workers are due. Workers that are held back are the first to be left out when fewer are wanted. */

@@ -93,13 +93,18 @@ export type Event =
       /** What the node used at the same moment; null: nobody watches the node. */
       readonly used: Bytes | null;
     }
-  | ({ readonly type: "nodeMemory" } & NodeMemory)
+  /** `mayEnd`: false while another session on the node ends a worker, or has the right one to end. */
+  | ({ readonly type: "nodeMemory"; readonly mayEnd?: boolean } & NodeMemory)
+  /** The program has grown and waits; the node was measured just now. Answered with `roomMade`. */
+  | { readonly type: "programHolds"; readonly request: number; readonly bytes: Bytes; readonly node: NodeMemory }
+  /** What other sessions on the node leave for this one, and how many sessions there are with it. */
+  | { readonly type: "nodeShare"; readonly memory: Bytes; readonly sessions: number }
   /** Time passed: sent when `alarmAt` is reached. */
   | { readonly type: "tick" };
 
 /** The supervisor handles connecting and closing itself. */
 export type TaskMessage = Exclude<WorkerMessage, { type: "ready" | "called" | "notProfiled" }>;
-export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "call" | "trim" }>;
+export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "call" | "trim" | "holds" }>;
 
 /** Carried out in the order given. */
 export type Command =
@@ -120,6 +125,8 @@ export type Command =
   | { readonly type: "kill"; readonly worker: WorkerId; readonly reason: KillReason }
   /** An event for listeners. */
   | { readonly type: "event"; readonly event: SessionEvent }
+  /** Limits of workers that start from now on, and of the allocations of all. */
+  | { readonly type: "workerLimits"; readonly limit: Bytes | null; readonly heap: Bytes | null }
   /** Measure the memory of every process and of the node now. */
   | { readonly type: "measure"; readonly request: number }
   /** Start a worker. `memory`: its limit, where it is not the session's. */

@@ -30,6 +30,8 @@ export interface TaskRun {
    * over.
    */
   need: LearnedNeed | null;
+  /** The largest block that it makes; null: as the operator says. It stays, as the batch size does. */
+  blockBytes: Bytes | null;
   startedAt: Milliseconds;
   /** Its worker's memory then; null: never measured. */
   startedWith: Bytes | null;
@@ -37,6 +39,6 @@ export interface TaskRun {
   progress: TaskProgress | null;
 }
 
-export function newTaskRun(need: LearnedNeed | null): TaskRun {
-  return { need, startedAt: 0, startedWith: null, progress: null };
+export function newTaskRun(need: LearnedNeed | null, blockBytes: Bytes | null): TaskRun {
+  return { need, blockBytes, startedAt: 0, startedWith: null, progress: null };
 }

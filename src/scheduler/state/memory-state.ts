@@ -2,7 +2,15 @@
  * What the room `memory` keeps and alone writes: limits and readings, which workers need attention, a worker's memory
  * and its past, the lease of the wide kernel, what it spilled for a job.
  */
-import { GROUND, LeastOverTime, type MemoryPool, type Standing } from "../../memory/index.ts";
+import {
+  type Allotment,
+  type AllotmentPlan,
+  allot,
+  GROUND,
+  LeastOverTime,
+  type MemoryPool,
+  type Standing,
+} from "../../memory/index.ts";
 import type {
   Bytes,
   HeapUse,
@@ -51,6 +59,47 @@ export interface MemoryState {
   others: Bytes | null;
   /** What idle workers have ended for (parking.ts). */
   readonly parkedFor: Set<ParkedFor>;
+  /** What the session may have of the node at this moment. */
+  readonly share: ShareState;
+}
+
+interface ShareState {
+  /** What the session has alone on its node; null: memory is not counted. */
+  plan: AllotmentPlan | null;
+  /** What other sessions leave. */
+  given: Bytes;
+  /** The sessions of the user on the node, with this one; whether the user was told of others. */
+  sessions: number;
+  isTold: boolean;
+  /** What the program and the supervisor hold beyond their part of the plan. */
+  program: Bytes;
+  inForce: Allotment;
+  /** The program waits until there is room for it (program-memory.ts). */
+  ask: { readonly request: number; readonly bytes: Bytes; readonly since: Milliseconds } | null;
+  /** Since when the program has left too little for any work; null: it leaves enough. */
+  hopelessSince: Milliseconds | null;
+}
+
+const NO_LIMITS: Allotment = {
+  memory: Number.POSITIVE_INFINITY,
+  store: Number.POSITIVE_INFINITY,
+  workers: Number.POSITIVE_INFINITY,
+  limit: null,
+  heap: null,
+  block: null,
+};
+
+function newShare(plan: AllotmentPlan | null): ShareState {
+  return {
+    plan,
+    given: Number.POSITIVE_INFINITY,
+    sessions: 1,
+    isTold: false,
+    program: 0,
+    inForce: plan === null ? NO_LIMITS : allot(plan, plan.memory),
+    ask: null,
+    hopelessSince: null,
+  };
 }
 
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
@@ -58,6 +107,7 @@ const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 export function newMemoryState(
   limits: Pick<MemoryState, "workerMemory" | "heapLimit" | "managedTarget">,
   pool: MemoryPool | null,
+  plan: AllotmentPlan | null,
 ): MemoryState {
   return {
     ...limits,
@@ -75,6 +125,7 @@ export function newMemoryState(
       pool === null ? null : { pool, told: null, buffers: null, held: { buffers: 0, beside: [] }, reclaimed: "no" },
     others: null,
     parkedFor: new Set(),
+    share: newShare(plan),
   };
 }
 

@@ -43,6 +43,8 @@ interface Recipe {
   readonly number: number;
   /** The most rows of a call. */
   readonly batchSize: number | null;
+  /** The largest block that it made, if smaller than the operator says. */
+  readonly blockBytes: Bytes | null;
 }
 
 /** Rows of a block in a queue; `from` is the operator in whose undelivered output it counts. */

@@ -34,6 +34,8 @@ export interface StoreState {
   toldAt: Milliseconds;
   /** Room that is reserved for a task while it is being made: less urgent tasks cannot have it. */
   spokenFor: Bytes;
+  /** Since when blocks are above the capacity in force; null: they are not. */
+  beyondSince: Milliseconds | null;
   readonly collection: Collection;
 }
 
@@ -44,6 +46,7 @@ export function newStoreState(): StoreState {
     refusal: null,
     toldAt: Number.NEGATIVE_INFINITY,
     spokenFor: 0,
+    beyondSince: null,
     collection: { isAsked: false, answeredAt: Number.NEGATIVE_INFINITY, pause: 0, keptBefore: 0 },
   };
 }

@@ -41,6 +41,7 @@ export interface RepairOf {
   readonly lost: Lost;
   readonly handedOver: HandedOver[];
   readonly need: LearnedNeed;
+  readonly blockBytes: Bytes | null;
 }
 
 export function newTask(
@@ -59,7 +60,7 @@ export function newTask(
     phase: "unplaced",
     asking: null,
     worker: null,
-    run: newTaskRun(repair?.need ?? null),
+    run: newTaskRun(repair?.need ?? null, repair?.blockBytes ?? null),
     input,
     output: newTaskOutput(bytesIn, repair?.handedOver ?? []),
     cancel: newTaskCancel(),

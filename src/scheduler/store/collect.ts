@@ -27,6 +27,11 @@ export function mayCollectSince(state: State, since: Milliseconds): boolean {
   return collection.isAsked;
 }
 
+/** The program leaves too little memory for any work: its garbage may be the cause. */
+export function collectForProgram(state: State): void {
+  if (!state.store.collection.isAsked) ask(state);
+}
+
 export function collected(state: State, took: Milliseconds): void {
   const { collection } = state.store;
   const found = keptBytes(state) < collection.keptBefore;

@@ -1,4 +1,4 @@
-export { collected, mayCollectSince } from "./collect.ts";
+export { collected, collectForProgram, mayCollectSince } from "./collect.ts";
 export { pressingBytes, thresholdsOf, useOf } from "./pressure.ts";
 export { rebalance } from "./rebalance.ts";
 export { restore, restoreDamaged, restoreDone, restoreFailed } from "./restores.ts";
@@ -11,6 +11,8 @@ export {
   type Leaving,
   makeRoom,
   mayAskToEvict,
+  spillAny,
+  spillBeyond,
   spillCold,
   spillOverTarget,
   spillUnderPressure,

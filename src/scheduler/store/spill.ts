@@ -21,6 +21,8 @@ export type Leaving = "cold" | "paused" | "any";
 const MAX_WRITES = 2;
 /** Small blocks share a file up to this size; a larger block has its own. */
 const FILE_BYTES: Bytes = 32 * 2 ** 20;
+/** How long a job may take to use up blocks that are above the capacity in force. */
+const BEYOND_GRACE: Milliseconds = 1_000;
 /** Disks that are nearly full refuse again and again for a moment. */
 const DISK_TOLD_AGAIN: Milliseconds = 30_000;
 
@@ -84,6 +86,38 @@ export function spillCold(state: State, bytes: Bytes): void {
     missing -= writer.evict(id);
   }
   writer.flush();
+}
+
+/**
+ * Blocks above the capacity in force leave: those that do not flow at once, the others only if they are still too many
+ * after a while, because a job that goes on uses them up, and makes no more meanwhile.
+ */
+export function spillBeyond(state: State): void {
+  const { ledger, store } = state;
+  const missing = -ledger.room - ledger.leaving;
+  if (missing <= 0) {
+    if (ledger.room >= 0) store.beyondSince = null;
+    return;
+  }
+  store.beyondSince ??= state.now;
+  spillCold(state, -ledger.room);
+  if (state.now - store.beyondSince >= BEYOND_GRACE) spillAny(state, -ledger.room - ledger.leaving);
+}
+
+/** This many bytes of blocks that nobody reads go to disk. True: some are on their way. */
+export function spillAny(state: State, bytes: Bytes): boolean {
+  if (isRefusing(state)) return false;
+  const writer = new Writer(state);
+  let missing = bytes;
+  let any = false;
+  for (const id of candidates(state, "any")) {
+    if (missing <= 0 || writer.isFull) break;
+    const left = writer.evict(id);
+    any = any || left > 0;
+    missing -= left;
+  }
+  writer.flush();
+  return any;
 }
 
 /**
