@@ -45,7 +45,7 @@ export interface EngineSettings {
 }
 
 /** What tasks of functions took in earlier runs, also in other programs. */
-export interface Appetites {
+interface Appetites {
   /** Null: unknown. */
   of(key: string): Bytes | null;
   keep(key: string, bytes: Bytes): void;

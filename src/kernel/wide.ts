@@ -7,7 +7,7 @@
 import { MANY_COLUMNS } from "../arrow/index.ts";
 
 /** DuckDB's vector size: no chunk has more rows than this. */
-export const CHUNK_ROWS = 2048;
+const CHUNK_ROWS = 2048;
 /** Chunks of one kind are at most this large: with 5,000 columns of eight bytes, 256 rows. */
 const CHUNK_VALUES = MANY_COLUMNS * 1_280;
 /** Slices of bitmaps begin at a byte. */

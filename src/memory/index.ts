@@ -2,7 +2,6 @@ export {
   type Allotment,
   type AllotmentPlan,
   allot,
-  LEAST_STORE_SHARE,
   LEAST_WORKER,
   leastMemory,
 } from "./allotment.ts";

@@ -12,7 +12,7 @@ import { isRegionNode } from "./sql/relation.ts";
 type Names = ReadonlySet<string> | null;
 
 /** What SQL does with the columns of a table; it hands on those that are in none of the three. */
-export interface Seen {
+interface Seen {
   /** Reads values. */
   readonly read: Names;
   /** Asks which values are equal. */

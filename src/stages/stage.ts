@@ -27,7 +27,7 @@ type Planned = Pick<
 >;
 
 /** A part of the plan that one task of the wide kernel runs. */
-export interface RegionPart {
+interface RegionPart {
   readonly plan: Plan;
   readonly needed: Names;
   /** The plans below it, which operators make for it. */

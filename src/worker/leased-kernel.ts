@@ -16,7 +16,7 @@ export interface KernelUsage {
 }
 
 /** Memory of a task beside its kernel, which comes out of the same lease. */
-export interface SharesLease {
+interface SharesLease {
   readonly memory: Bytes;
   readonly spilled: Bytes;
   /** Gives memory back if the lease has become smaller. */

@@ -4,7 +4,7 @@ export { addInspection, inspectAgain, nextInspection, takeInspections } from "./
 export { addJob, JOB_MOVES, moveJob, takeFailing } from "./job.ts";
 export type { Moves } from "./moves.ts";
 export { addTask, asksForRoom, hasTasks, isWithWorker, moveTask, TASK_MOVES } from "./task.ts";
-export { moveWay, WAY_MOVES } from "./way.ts";
+export { moveWay } from "./way.ts";
 export {
   classRan,
   forgetOperator,

@@ -5,7 +5,7 @@
 import { note, type OperatorState, type State, type Way } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
 
-export const WAY_MOVES: Moves<Way["kind"]> = {
+const WAY_MOVES: Moves<Way["kind"]> = {
   undecided: {
     kernel: "its task is done",
     waiting: "the kernel has run out of memory for good",

@@ -150,7 +150,7 @@ interface KernelHeld {
 }
 
 /** A worker's private memory as last known: by readings, and by what the worker itself says. */
-export interface OwnMemory {
+interface OwnMemory {
   now: Bytes | null;
   /** The least that it was known to have, or what a trim has left. */
   ground: Bytes | null;

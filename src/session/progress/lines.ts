@@ -84,7 +84,8 @@ function totalParts({ stats, elapsed }: ShownJob): readonly Part[] {
   const parts: Part[] = [{ text: seconds(elapsed) }, { text: counted(last?.rowsOut.total ?? 0, "row") }];
   if (memory.workerLimit === null) parts.push({ text: `memory ${formatSize(used)}` });
   else {
-    // Without what the wide kernel is lent (`memory.limit`): that is a part of the store, or of workers that have ended.
+    // Without what the wide kernel is lent (`memory.limit`): that is a part of the store, or of workers that have
+    // ended.
     const limit = memory.workerLimit * workers + memory.capacity;
     const text = `memory ${formatSize(used)} of ${formatSize(limit)}`;
     parts.push({ bar: used / limit, text, colour: heat(used / limit) });

@@ -25,7 +25,7 @@ interface Chunk {
   readonly length: Bytes;
 }
 
-export interface FoundRow {
+interface FoundRow {
   /** A few rows, of which one is the row. */
   readonly batch: RecordBatch;
   readonly index: number;

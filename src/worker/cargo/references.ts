@@ -8,7 +8,7 @@ import { type DataType, isNullAt, type Vector, viewOf } from "../../arrow/index.
 const FIELD = "__spillway_cargo_";
 const NUMBER: DataType = { kind: "int", bits: 32, signed: false };
 
-export function referenceType(column: number): DataType {
+function referenceType(column: number): DataType {
   return { kind: "struct", children: [{ name: `${FIELD}${column}`, type: NUMBER, nullable: true }] };
 }
 

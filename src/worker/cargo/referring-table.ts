@@ -19,7 +19,7 @@ import type { Cargo, Compared } from "./cargo.ts";
 import { Gatherer } from "./gatherer.ts";
 import { numbersIn, referencesTo, referredColumn } from "./references.ts";
 
-export interface Border {
+interface Border {
   /** Bytes of cargo in a row, from which on it stays outside of the kernel. */
   readonly row: Bytes;
   /** Columns with fewer bytes in a value are no cargo: a reference takes as much. */
@@ -32,7 +32,7 @@ const BORDER: Border = { row: 8192, column: 32 };
 /** For tests: a border below which no row is narrow. */
 const FORCED = process.env.SPILLWAY_TEST_CARGO_BORDER;
 
-export const border: Border = FORCED === undefined ? BORDER : { row: Number(FORCED), column: 0 };
+const border: Border = FORCED === undefined ? BORDER : { row: Number(FORCED), column: 0 };
 
 const WIDE = new Set<DataType["kind"]>(["utf8", "binary", "list", "fixedList", "struct", "map"]);
 /** Their values are equal, and in order, as their bytes are. */
