@@ -349,5 +349,5 @@ test("[A16] explain shows what is over all rows", async () => {
     .explain();
   expect(text).toContain('withColumn over all rows sum("x") OVER (PARTITION BY "k") AS "w"');
   expect(text).toMatch(/readParquet .*filter: \("k" = 'k1'\)/);
-  expect(text).toMatch(/Stage 2 window: \d+ tasks, a partition each/);
+  expect(text).toMatch(/Stage 2 window: \d+ partitions, put together up to 128 MiB a task/);
 });
