@@ -49,7 +49,9 @@ export function lastSession({ stateDirectory }: Pick<TestSessions, "stateDirecto
 
 export function sessionNames(stateDirectory: string): string[] {
   try {
-    return readdirSync(stateDirectory).filter((name) => name !== "latest");
+    return readdirSync(stateDirectory, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
   } catch {
     return [];
   }
