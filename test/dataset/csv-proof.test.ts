@@ -144,6 +144,59 @@ describe("[A18] what is proved of records", () => {
   });
 });
 
+describe("[A18] many records at once, which are proved in several lanes", () => {
+  const prover = proverOf("BIGINT", "VARCHAR", "DOUBLE");
+  /** Records, about as long as given, with line ends inside of quotes that look like the ends of records. */
+  const records = (count: number, text: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => `${i},${text(i)},${i}.25\n`);
+  const provedOf = (lines: readonly string[]) => {
+    const bytes = Buffer.from(lines.join(""));
+    prover.room.set(bytes);
+    return prover.proved(bytes.length);
+  };
+  const lengthOf = (lines: readonly string[]) => Buffer.byteLength(lines.join(""));
+
+  test.each([
+    ["plain texts", (i: number) => `text ${i}`],
+    ["quoted texts with whole records in them", (i: number) => `"a\n1,${"b".repeat(i % 50)},1.5\n2,c,2.5\n"`],
+    ["quoted texts with lines that are no records", (i: number) => `"\n${"x\n".repeat(i % 90)}"`],
+    ["texts longer than a lane", () => `"${"1,b,1.5\n".repeat(3000)}"`],
+  ])("[A18] %s: all is proved, or up to the odd record, wherever it is", (_, text) => {
+    const all = records(text(0).length > 1000 ? 9 : 900, text);
+    expect(provedOf(all)).toBe(lengthOf(all));
+    for (let at = 0; at < all.length; at += Math.ceil(all.length / 97)) {
+      const odd = all.with(at, `007,${text(at)},1.25\n`);
+      expect([at, provedOf(odd)]).toEqual([at, lengthOf(all.slice(0, at))]);
+    }
+  });
+
+  test("[A18] in any cut of the bytes, as much is proved as record by record", () => {
+    const one = fc.constantFrom("1,a,1.5\n", '2,"b\n3,c,4.5\n",2.5\n', ",,\n", '5,"""\n",\n', "7,d,7\r\n", "8,é,0.5\n");
+    const odd = fc.constantFrom("01,a,1\n", '9,"\n', "1,a\n", "\n", '1,"a"b,1\n', "1,a,1.5x\n", "1,a,1,\n", "");
+    fc.assert(
+      fc.property(
+        fc.array(one, { minLength: 300, maxLength: 900 }),
+        odd,
+        fc.nat(900),
+        fc.nat(20),
+        (all, bad, at, cut) => {
+          const lines = [...all.slice(0, at), bad, ...all.slice(at)];
+          const bytes = Buffer.from(lines.join(""));
+          const length = bytes.length - Math.min(cut, bytes.length);
+          let alone = 0;
+          // Few bytes are proved in one lane.
+          for (let more = 1; more > 0; alone += more) {
+            prover.room.set(bytes.subarray(alone, Math.min(length, alone + 1000)));
+            more = prover.proved(Math.min(1000, length - alone));
+          }
+          prover.room.set(bytes);
+          expect(prover.proved(length)).toBe(alone);
+        },
+      ),
+    );
+  });
+});
+
 describe("[A18] reading what is proved", () => {
   const rows = Array.from({ length: 21_000 }, (_, i) => `${i},${i}.5,2024-02-29 10:00:00,text ${i}`);
   const file = (name: string, ...more: readonly string[]) => {

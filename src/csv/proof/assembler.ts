@@ -1,6 +1,6 @@
 /**
- * The part of WebAssembly's binary format that one function over one memory needs: expressions as the bytes of their
- * code. Knows nothing of CSV.
+ * The part of WebAssembly's binary format that functions over one memory need: expressions as the bytes of their code.
+ * Knows nothing of CSV.
  */
 
 /** Code that leaves one value, or none if it is a statement. */
@@ -40,6 +40,15 @@ export const remainder = binary([0x70]);
 export const both = binary([0x71]);
 export const either = binary([0x72]);
 export const shiftedRight = binary([0x76]);
+/** The number at an address. */
+export const numberAt = (address: Code, offset: number): Code => [...address, 0x28, UNALIGNED, ...unsigned(offset)];
+export const store = (address: Code, offset: number, value: Code): Code => [
+  ...address,
+  ...value,
+  0x36,
+  UNALIGNED,
+  ...unsigned(offset),
+];
 /** The byte at an address, or the 16 bytes from it on. */
 export const byteAt = (address: Code, offset = 0): Code => [...address, 0x2d, UNALIGNED, ...unsigned(offset)];
 export const bytesAt = (address: Code, offset = 0): Code => [...address, SIMD, 0x00, UNALIGNED, ...unsigned(offset)];
@@ -70,37 +79,46 @@ export const giveBack = (value: Code): Code => [...value, 0x0f];
 /** Only the part used here is declared: TypeScript's own declarations come with those of a browser. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: { readonly run: Run; readonly memory: Memory } };
+  readonly Instance: new <Name extends string>(
+    module: object,
+  ) => { readonly exports: Readonly<Record<Name, Run>> & { readonly memory: Memory } };
 };
-type Run = (parameter: number) => number;
+export type Run = (parameter: number) => number;
 interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/** A function from a number to a number, over bytes. Local 0 is the parameter; numbers follow, then vectors. */
-interface Program {
-  readonly body: Code;
+/** Functions from a number to a number, over bytes. Local 0 is the parameter; numbers follow, then vectors. */
+interface Program<Name extends string> {
+  readonly functions: Readonly<Record<Name, Code>>;
+  /** Locals of each function. */
   readonly numbers: number;
   readonly vectors: number;
   /** Whole pages of 64 KiB. */
   readonly bytes: number;
 }
 
-export function assembled(program: Program): { readonly run: Run; readonly bytes: Uint8Array } {
-  const { run, memory } = new WebAssembly.Instance(new WebAssembly.Module(moduleOf(program))).exports;
-  return { run, bytes: new Uint8Array(memory.buffer) };
+interface Assembled<Name extends string> {
+  readonly run: Readonly<Record<Name, Run>>;
+  readonly bytes: Uint8Array;
 }
 
-function moduleOf({ body, numbers, vectors, bytes }: Program): Uint8Array {
+export function assembled<Name extends string>(program: Program<Name>): Assembled<Name> {
+  const run = new WebAssembly.Instance<Name>(new WebAssembly.Module(moduleOf(program))).exports;
+  return { run, bytes: new Uint8Array(run.memory.buffer) };
+}
+
+function moduleOf({ functions, numbers, vectors, bytes }: Program<string>): Uint8Array {
+  const names = Object.keys(functions);
   const locals = [2, ...unsigned(numbers), I32, ...unsigned(vectors), V128];
-  const code = [...locals, ...body, END];
+  const codes = Object.values(functions).map((body) => [...locals, ...body, END]);
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
     ...section(1, [1, FUNCTION, 1, I32, 1, I32]),
-    ...section(3, [1, 0]),
+    ...section(3, [names.length, ...names.map(() => 0)]),
     ...section(5, [1, 0, ...unsigned(bytes / PAGE)]),
-    ...section(7, [2, ...name("run"), 0, 0, ...name("memory"), 2, 0]),
-    ...section(10, [1, ...unsigned(code.length), ...code]),
+    ...section(7, [names.length + 1, ...names.flatMap((each, i) => [...name(each), 0, i]), ...name("memory"), 2, 0]),
+    ...section(10, [names.length, ...codes.flatMap((code) => [...unsigned(code.length), ...code])]),
   ]);
 }
 
