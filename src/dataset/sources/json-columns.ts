@@ -8,7 +8,7 @@ import type { Column } from "../../plan/index.ts";
 import { type Bytes, type InspectedRow, JOINED, type QuickQuestion } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
-import { areSampledWhole, asLines } from "./json-lines.ts";
+import { areSampledWhole, asLines, isCompressed } from "./json-lines.ts";
 import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import { askQuickly, fitOneQuestion } from "./small-files.ts";
@@ -124,5 +124,3 @@ function grouped(files: readonly SourceFile[]): readonly (readonly SourceFile[])
 function heldOf({ path, bytes }: SourceFile): Bytes {
   return isCompressed(path) ? READ_AT_ONCE : Math.min(bytes, READ_AT_ONCE);
 }
-
-const isCompressed = (path: string) => /\.(gz|zst)$/i.test(path);

@@ -25,3 +25,6 @@ const INDIFFERENT = /^(sample_size|dateformat|timestampformat)=/;
 export function areSampledWhole(args: readonly string[]): boolean {
   return areJoinable(args) && !args.some((argument) => argument.startsWith("sample_size="));
 }
+
+/** Going by the name. The size of a compressed file says nothing about its contents. */
+export const isCompressed = (path: string) => /\.(gz|zst)$/i.test(path);
