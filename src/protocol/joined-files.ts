@@ -2,7 +2,11 @@
  * Small files that a worker joins into one file before its kernel reads them, because opening a file takes the kernel
  * longer than reading a few rows.
  */
+import type { Milliseconds } from "./job.ts";
+
 export type JoinedFiles = JoinedFormat & {
+  /** When the call began, by the system's clock: what a worker has read of the files since then is new enough. */
+  readonly since?: Milliseconds;
   /** Instead of the ordinary SQL, where the files can be joined; `{joined}` in it is the one file's path. */
   readonly sql: string;
 };

@@ -3,7 +3,7 @@ import { compileRows } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import type { Connection } from "../kernel/index.ts";
 import type { InspectedRow, QuickQuestion } from "../protocol/index.ts";
-import { footersOf, JoinedFile } from "./joined/index.ts";
+import { footersOf, JoinedFile, WholeFiles } from "./joined/index.ts";
 
 export async function inspect(
   connection: Connection,
@@ -16,7 +16,7 @@ export async function inspect(
 /** Null when the ordinary query must answer, or must report the error. */
 async function quickly(connection: Connection, quick: QuickQuestion): Promise<readonly InspectedRow[] | null> {
   if (quick.kind === "footers") return footersOf(quick.files);
-  const joined = await JoinedFile.of(quick.files, quick);
+  const joined = await JoinedFile.of(quick.files, quick, () => {}, new WholeFiles({ for: "question" }));
   if (joined === null) return null;
   try {
     return rowsOf(connection, joined.sql);

@@ -2,7 +2,7 @@
  * Many small Parquet and JSON files, which workers make one of: the rows, types and errors are those of reading each of
  * them by its own name, which `includePaths` asks for.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, type Dataset, sql } from "spillway";
 import { afterAll, expect, test } from "vitest";
@@ -230,5 +230,21 @@ test("[A1] files of the same length read one list after another are not taken fo
         .sum("a"),
     ).toBe(64 * round);
   }
+  await s.close();
+});
+
+test("[A1] what a worker read when it found the columns is not what a later call gets", async () => {
+  const s = sessions.open({ workers: 1 });
+  const folder = folderOf("later", "json", () => '{"a":1}');
+  const changed = join(folder, nameOf(7, "json"));
+  // Same size and time, so that only reading the file again shows the difference. Columns of files that were just
+  // written are looked for again in each call.
+  const then = new Date(Date.now() - 10_000);
+  for (let i = 0; i < FILES; i++) utimesSync(join(folder, nameOf(i, "json")), then, then);
+  const read = s.readJson(folder);
+  expect((await read.schema()).columns).toEqual([{ name: "a", type: "BIGINT" }]);
+  writeFileSync(changed, '{"a":5}');
+  utimesSync(changed, then, then);
+  expect(await read.sum("a")).toBe(FILES + 4);
   await s.close();
 });

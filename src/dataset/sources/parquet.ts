@@ -36,7 +36,7 @@ import {
 } from "./partitions.ts";
 import { bytesIn, part, type RowsByFile, rowsByFile, rowsIn, within } from "./row-group-parts.ts";
 import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
-import { areForTasks, areHeldTogether } from "./small-files.ts";
+import { areForTasks, areHeldTogether, readSince } from "./small-files.ts";
 import { bundled, cutByRows, heldAtOnce, taskCount } from "./splitting.ts";
 
 export function parquetSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
@@ -226,7 +226,7 @@ class ParquetReader implements OpenSource {
       const paths = [...new Set(stretches.map(({ file }) => file.path))];
       if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
       const rows = stretches.reduce((sum, { start, end }) => sum + end - start, 0);
-      const joined = this.#isJoinable(request) && this.#joined(stretches);
+      const joined = this.#isJoinable(request) && this.#joined(stretches, request);
       const held = Math.max(bytesIn(groups), rows * columns.length * 8);
       const wide = columns.length > MANY_COLUMNS && heldAtOnce(held, columns, this.engine.settings);
       return { kind: "sql", sql, files: paths, rows, ...joined, ...wide };
@@ -247,10 +247,10 @@ class ParquetReader implements OpenSource {
     return bundled(groups, taskCount(amount, override, this.engine.settings), (group) => group.bytes);
   }
 
-  #joined(stretches: readonly Stretch[]): { joined?: JoinedFiles } {
+  #joined(stretches: readonly Stretch[], { since }: ScanRequest): { joined?: JoinedFiles } {
     const files = stretches.map(({ file }) => file);
     if (!stretches.every(({ whole }) => whole) || !areHeldTogether(files)) return {};
-    return { joined: { kind: "parquet", sql: this.#partSql(stretches, [], JOINED) } };
+    return { joined: { kind: "parquet", ...readSince(since), sql: this.#partSql(stretches, [], JOINED) } };
   }
 
   #sql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {

@@ -2,7 +2,8 @@
  * Many small files. Opening a file takes the kernel as long as reading a thousand rows, so workers read such files
  * themselves, or join them into one file (`JoinedFiles`).
  */
-import type { Bytes, InspectedRow, QuickQuestion } from "../../protocol/index.ts";
+import type { Bytes, InspectedRow, JoinedFiles, QuickQuestion } from "../../protocol/index.ts";
+import { onSystemClock } from "../../units/index.ts";
 import type { Engine } from "../engine.ts";
 import { bytesOf, type SourceFile } from "./files.ts";
 import { inspectFiles } from "./kept-facts.ts";
@@ -36,6 +37,11 @@ function areInOneFolder(files: readonly PartitionedFile[]): boolean {
 
 /** Files in one question: a worker takes about a tenth of a second for them. */
 const FILES_PER_QUESTION = 4096;
+/** How new a content must be that a task takes from its worker. */
+export function readSince(since: number | undefined): Pick<JoinedFiles, "since"> {
+  return since === undefined ? {} : { since: onSystemClock(since) };
+}
+
 const NO_ROWS = "SELECT NULL WHERE false";
 
 /** Whether one question can have all the files: a worker holds their content. */

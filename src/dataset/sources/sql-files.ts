@@ -41,7 +41,7 @@ import {
   partitionItems,
   prunePartitions,
 } from "./partitions.ts";
-import { areForTasks, areHeldTogether } from "./small-files.ts";
+import { areForTasks, areHeldTogether, readSince } from "./small-files.ts";
 import { bundled, taskCount } from "./splitting.ts";
 
 /** How one format is read. With `includePaths`, its table has a column `path`. */
@@ -227,14 +227,20 @@ class SqlFileReader implements OpenSource {
   }
 
   /** How to read files of one partition folder as one, if no row's file matters. */
-  #joined(files: readonly PartitionedFile[], { columns, samples }: ScanRequest): { joined?: JoinedFiles } {
+  #joined(files: readonly PartitionedFile[], { columns, samples, since }: ScanRequest): { joined?: JoinedFiles } {
     if (this.options.includePaths || samples.length > 0) return {};
     const { wanted, read } = this.#readFor(columns);
     const joined = this.format.joined?.(files, read) ?? null;
     if (joined === null) return {};
     const names = wanted.map(({ name }) => quoteIdentifier(name));
     const constants = partitionItems(this.partitions.columns, files[0]?.values ?? []);
-    return { joined: { ...joined, sql: `(SELECT ${[...names, ...constants].join(", ")} FROM ${joined.sql})` } };
+    return {
+      joined: {
+        ...joined,
+        ...readSince(since),
+        sql: `(SELECT ${[...names, ...constants].join(", ")} FROM ${joined.sql})`,
+      },
+    };
   }
 
   #packed(files: readonly PartitionedFile[]): { packed?: readonly PackedFile[] } {

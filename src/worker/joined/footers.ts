@@ -7,7 +7,7 @@ import type { InspectedRow } from "../../protocol/index.ts";
 import { WholeFiles } from "./whole-files.ts";
 
 export function footersOf(files: readonly string[]): readonly InspectedRow[] | null {
-  const reader = new WholeFiles();
+  const reader = new WholeFiles({ for: "question" });
   const known: { readonly like: number; readonly schema: Uint8Array }[] = [];
   const rows: InspectedRow[] = [];
   for (const [i, path] of files.entries()) {

@@ -35,9 +35,9 @@ export class JoinedFile {
     files: readonly string[],
     joined: JoinedFiles,
     turn: () => void | Promise<void> = () => {},
+    reader = new WholeFiles(joined.since === undefined ? null : { for: "task", since: joined.since }),
   ): Promise<JoinedFile | null> {
     const join = joinOf(joined);
-    const reader = new WholeFiles();
     for (const [i, path] of files.entries()) {
       const bytes = reader.read(path);
       if (bytes === null || !join.add(bytes)) return null;
