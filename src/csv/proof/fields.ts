@@ -55,7 +55,7 @@ const doubtIf = (condition: Code) => when(condition, [give]);
 const isAt = (offset: number, byte: number) => equal(byteAt(at, offset), constant(byte));
 const move = (bytes: Code) => set(AT, add(at, bytes));
 
-export interface MarkBytes {
+interface MarkBytes {
   readonly delimiter: number;
   readonly quote: number | null;
 }
