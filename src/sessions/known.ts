@@ -130,11 +130,11 @@ function startOf(name: string): Date | null {
   return year === undefined ? null : new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** A session that is just starting has no events yet. It would look like one that was killed. */
+/** A session that is just starting can neither be reached nor read. It would look like one that was killed. */
 function hasBegun(directory: string): boolean {
   if (hasEvents(directory)) return true;
   const owner = readOwner(directory);
-  return owner !== null && !isAlive(owner);
+  return owner !== null && (!isAlive(owner) || readAttachment(directory) !== null);
 }
 
 function namesIn(root: string): readonly string[] {
