@@ -3,8 +3,8 @@
  * what their tasks ask for since they ran out of memory, and a user's programs what a task takes. A stage is recognised
  * by its name and its functions, including what they capture and the options that say how much they take at once: a
  * user who changes one of them wants to see the effect. A stage without functions is recognised by its SQL. That the
- * wide kernel could not run a stage, so that it ran in another way, is remembered by the names of the stage and of
- * those that it reads.
+ * wide kernel could not run a stage, so that it ran in another way, is remembered by the stage's name and by the stages
+ * that it reads.
  */
 import { createHash } from "node:crypto";
 import type { Bytes, LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
@@ -86,8 +86,9 @@ function newKey({ name, steps, request, concurrency }: TaskStage): string {
   return hash.digest("hex");
 }
 
-/** By what it does and what is done before it: the SQL of a shuffle, for example, differs from epoch to epoch. */
+/** By its name and the stages before it: the SQL of a shuffle, for example, differs from epoch to epoch. */
 function wayKeyOf({ stages }: Pick<Stages, "stages">, { name, input }: TaskStage): string {
   const read = input.kind === "fed" ? input.tables.flatMap(({ operators }) => operators) : [];
-  return JSON.stringify([name, ...read.map((id) => stages[id]?.name ?? "")]);
+  const before = read.map((id) => stages[id]);
+  return JSON.stringify([name, ...before.map((one) => (one?.kind === "tasks" ? keyOf(one) : (one?.name ?? "")))]);
 }
