@@ -83,7 +83,7 @@ test("[W1] the bar of a sort, which is one task, grows while the sort works", as
   const gate = join(gates, "watched");
   const s = sessions.open({ workers: 2, memoryLimit: "1 GiB" });
   const sorted = s
-    .range(3_000_000, { overrideNumBlocks: 4 })
+    .range(8_000_000, { overrideNumBlocks: 4 })
     .map(function spread(row) {
       if (row.id === 0) while (!existsSync(gate)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
       return { id: (row.id * 7_919) % 1_000_003, text: String(row.id).padStart(40) };
@@ -107,7 +107,7 @@ test("[W1] the bar of a sort, which is one task, grows while the sort works", as
     Object.assign(window, { shown });
   });
   writeFileSync(gate, "");
-  expect(await sorted).toBe(3_000_000);
+  expect(await sorted).toBe(8_000_000);
   await page.getByText("finished after").waitFor();
   const shown = await page.evaluate(() => (window as unknown as { shown: number[] }).shown);
   expect(shown.filter((share) => share > 0 && share < 100)).not.toEqual([]);
