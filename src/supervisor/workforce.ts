@@ -40,7 +40,7 @@ import { WorkerPool } from "./worker-pool.ts";
 type Ready = Extract<Greeting, { type: "ready" }>;
 type WorkerWire = Wire<WorkerMessage, ToWorker>;
 
-/** The least time between two looks at OOM kills and orphans: shorter than the time between two readings. */
+/** The least time between two looks at the system's OOM kills: shorter than the time between two readings. */
 const LOOKS: Milliseconds = 150;
 
 /** What the workers need of their session. */
@@ -78,7 +78,7 @@ export class Workforce {
   /** Workers that connected before the program did, or before this process adopts orphans. */
   readonly #early: (() => void)[] = [];
   #isAdopting = true;
-  /** When the system's OOM kills and the orphans were last looked at. */
+  /** When the system's OOM kills were last looked at. */
   #lookedAt: Milliseconds = Number.NEGATIVE_INFINITY;
 
   constructor(options: SupervisorOptions, session: Surroundings) {
@@ -156,13 +156,16 @@ export class Workforce {
     );
   }
 
-  /** Before each reading is told, but not for one that follows at once: workers and the node are read separately. */
+  /**
+   * Before each reading is told. OOM kills are not looked at for one that follows at once: workers and the node are
+   * read separately. Orphans are: one that is seen only after another worker has died might be taken for that worker's.
+   */
   #lookAround(): void {
+    this.pool.lookAtOrphans();
     const now = performance.now();
     if (now < this.#lookedAt + LOOKS) return;
     this.#lookedAt = now;
     this.#witness.look();
-    this.pool.lookAtOrphans();
   }
 
   /** Whether there is a job. */
